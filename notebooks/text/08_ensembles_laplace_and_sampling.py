@@ -380,7 +380,7 @@ for ax, (name, f, reach) in zip(axes, shown, strict=True):
     panel(ax, name, "x", "y", loc="lower left", ncols=2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do, and as far among the data as in the gap, within a tenth: <!-- claim: pushed-laplace-opens-nowhere --> what opens in a gap is the linear model, not this Gaussian over weights.
+# More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only (some directions no data ever tell: Rügamer, 2026), and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do, and as far among the data as in the gap, within a tenth: <!-- claim: pushed-laplace-opens-nowhere --> what opens in a gap is the linear model, not this Gaussian over weights.
 #
 # Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> (Round the point where Adam stops it is mostly wider there, <!-- claim: short-of-its-mode-laplace-is-wider-in-the-gap --> for no reason but that: over twenty worlds the mean sd in the gap is 4.5 ± 0.5 in place of 2.2 ± 0.3.) With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
 
@@ -511,26 +511,7 @@ assert np.isclose(paid[0], mean_field, atol=1e-3) and paid[7] < 0.01
 print("KL to the posterior by rank:", np.round(paid, 2), "nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And what is bought? Section 1.4's model, ten bumps and eight points: its mean epistemic sd beyond the data, where $\lvert x\rvert > \tfrac12$, by rank, and exact:
-
-# %% slideshow={"slide_type": "fragment"}
-sine, seen = datasets.sinusoid(), np.random.default_rng(0).permutation(32)[:8]
-known = exact.linear_regression(features.bumps(sine.x[seen], 10), sine.y[seen], 10.0, 1.0)
-x_all = np.linspace(-1, 1, 201)[:, None]
-beyond = features.bumps(x_all[abs(x_all[:, 0]) > 0.5], 10)
-widths = []
-for rank in range(5):
-    start = 0.1 * np.random.default_rng(0).standard_normal(10 * (1 + rank))
-    z = minimize(price, start, np.linalg.inv(known.cov), jac=True, options={"maxiter": 2000}).x
-    S = np.diag(np.exp(2 * z[:10])) + z[10:].reshape(10, -1) @ z[10:].reshape(10, -1).T
-    widths.append(np.sqrt(np.einsum("md,de,me->m", beyond, S, beyond)).mean())
-true = known.predict(beyond).epistemic_std.mean()
-print("sd beyond the data by rank:", *np.round(widths, 2), f"exact: {true:.2f}")
-assert np.isclose(widths[0], 6.75, atol=0.01) and np.isclose(true, 8.18, atol=0.01)
-
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# Each column takes the direction that is dearest. The KL falls quickly; the doubt beyond the data comes back more slowly, as the cell prints. Does that carry over to the network? After 1500 steps of one draw each, eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> But that is where training stopped, and no word on the family. Trained on from mean field at its lowest (the lowest F of 16 starts), for 6000 steps of 128 draws, eight columns lower F by more than four nats, <!-- claim: eight-columns-lower-f --> and in the gap they are more than 1.4 times as unsure as it was, <!-- claim: eight-columns-widen-the-gap --> though still surer than the posterior. <!-- claim: eight-columns-stay-too-sure-in-the-gap --> (Over twenty worlds: 8.0 ± 0.4 nats, 1.97 ± 0.09 times, and 0.55 ± 0.04 of the posterior's sd; over twenty fresh ones 6.8 ± 0.3, 1.91 ± 0.06, 0.44 ± 0.03.) (Large networks stay with mean field, and train it by natural gradients at Adam's price: IVON, Shen et al., 2024.) SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it has no objective of its own, and its scale is that of the steps.
+# Each column takes the direction that is dearest, and the KL falls quickly. Does that carry over to the network? After 1500 steps of one draw each, eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> But that is where training stopped, and no word on the family. Trained on from mean field at its lowest (the lowest F of 16 starts), for 6000 steps of 128 draws, eight columns lower F by more than four nats, <!-- claim: eight-columns-lower-f --> and in the gap they are more than 1.4 times as unsure as it was, <!-- claim: eight-columns-widen-the-gap --> though still surer than the posterior. <!-- claim: eight-columns-stay-too-sure-in-the-gap --> (Over twenty worlds: 8.0 ± 0.4 nats, 1.97 ± 0.09 times, and 0.55 ± 0.04 of the posterior's sd; over twenty fresh ones 6.8 ± 0.3, 1.91 ± 0.06, 0.44 ± 0.03.) (Large networks stay with mean field, and train it by natural gradients at Adam's price: IVON, Shen et al., 2024.) SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it has no objective of its own, and its scale is that of the steps.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.8 Infinitely wide
@@ -996,7 +977,7 @@ print("exact sd, each point a hundred times, over once:",
 # - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.
 # - The evidence of a whole covariance found the noise to a factor of two; <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> that of a diagonal must be too low.
 # - Noisy steps sample $e^{-U/T}$: $T = 1$ is the posterior, $T = 0$ an ensemble.
-# - Columns buy back correlations; on a tilted Gaussian a few remove most of the KL.
+# - Columns buy back correlations: on a tilted Gaussian a few remove most of the KL, and in the network they widen the gap, once trained far enough. <!-- claim: eight-columns-widen-the-gap -->
 # - Infinitely wide, the prior is a Gaussian process, and its posterior a formula.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1014,6 +995,7 @@ print("exact sd, each point a hundred times, over once:",
 # - MacKay (1992). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
 # - Antorán et al. (2022). Adapting the linearised Laplace model evidence for modern deep learning. [arXiv:2206.08900](https://arxiv.org/abs/2206.08900)
 # - Harrison, Willes, Snoek (2024). Variational Bayesian last layers. [arXiv:2404.11599](https://arxiv.org/abs/2404.11599)
+# - Rügamer (2026). On the epistemic uncertainty of overparametrized neural networks. [arXiv:2605.25234](https://arxiv.org/abs/2605.25234)
 # - Immer, Korzepa, Bauer (2021). Improving predictions of Bayesian neural nets via local linearization. [arXiv:2008.08400](https://arxiv.org/abs/2008.08400)
 # - Chen, Fox, Guestrin (2014). Stochastic gradient Hamiltonian Monte Carlo. [arXiv:1402.4102](https://arxiv.org/abs/1402.4102)
 # - Wenzel et al. (2020). How good is the Bayes posterior in deep neural networks really? [arXiv:2002.02405](https://arxiv.org/abs/2002.02405)

@@ -101,7 +101,7 @@ def test_planted_predictions_are_measured_where_their_names_say() -> None:
     outside = np.abs(_measure.X[:, 0]) > 0.5
     sd = np.select([outside, chapter8.IN_GAP], [100.0, 5.0], 2.0)
     planted = Predictive(pbp.TRUTH + np.where(outside, 9.0, 3.0), sd, np.full(len(sd), 0.7))
-    figures = chapter8.measure({"a": planted}, pbp.TRUTH)
+    figures = chapter8.measure({"a": planted})
     assert figures == pytest.approx({"a-coverage": 1.0, "a-among": 2.0, "a-gap": 5.0})
     mean = sd[~outside].mean()
     figures = pbp.measure({"a": planted})

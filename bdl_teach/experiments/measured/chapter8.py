@@ -11,15 +11,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import X
 from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import (
-    ensemble,
-    laplace,
-    local_reparam,
-    low_rank,
-    mc_dropout,
-    mcmc,
-    point,
-)
+from bdl_teach.methods import ensemble, laplace, local_reparam, low_rank, mc_dropout, mcmc, point
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -72,11 +64,11 @@ def walls(world: World) -> dict[str, float]:
     }
 
 
-def measure(predictions: Mapping[str, Predictive], truth: Array) -> dict[str, float]:
+def measure(predictions: Mapping[str, Predictive]) -> dict[str, float]:
     """Return each prediction's ``coverage`` of the gap, and mean epistemic sds in two regions."""
     figures: dict[str, float] = {}
     for name, prediction in predictions.items():
-        figures[f"{name}-coverage"] = coverage(prediction, truth)
+        figures[f"{name}-coverage"] = coverage(prediction, TRUTH)
         for where, mask in (("among", AMONG), ("gap", IN_GAP)):
             figures[f"{name}-{where}"] = float(prediction.epistemic_std[mask].mean())
     return figures
@@ -96,8 +88,7 @@ def fits(world: World, n: int = 32) -> dict[str, Fitted]:
 
 def bands(world: World, n: int = 32) -> dict[str, float]:
     """Measure the bands of :func:`fits`."""
-    predictions = {name: fit.predict(X) for name, fit in fits(world, n).items()}
-    return measure(predictions, TRUTH)
+    return measure({name: fit.predict(X) for name, fit in fits(world, n).items()})
 
 
 def gaussians(world: World) -> dict[str, Any]:
@@ -109,12 +100,11 @@ def gaussians(world: World) -> dict[str, Any]:
     data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
     given = {"seed": world.start_seed, **SETTINGS}
     lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
-    on = {"n_samples": 128, "steps": 6000, "learning_rate": 0.05, **given}
-    start = lowest.mean, lowest.std
+    on = {"n_samples": 128, "steps": 6000, "learning_rate": 0.05, "rank": 8, **given}
     return {
         "pushed": laplace.fit(data.x, data.y, linearised=False, **given),
         "lowest": lowest,
-        "columns": low_rank.fit(data.x, data.y, rank=8, initial=start, **on),
+        "columns": low_rank.fit(data.x, data.y, initial=(lowest.mean, lowest.std), **on),
         "hmc": mcmc.hmc(data.x, data.y, n_samples=1000, **given),
     }
 
@@ -122,7 +112,7 @@ def gaussians(world: World) -> dict[str, Any]:
 def tilted(world: World) -> dict[str, float]:
     """Measure the bands of :func:`gaussians`; ``gain`` is how much lower the columns' F is."""
     found = gaussians(world)
-    figures = measure({name: fit.predict(X, 2000) for name, fit in found.items()}, TRUTH)
+    figures = measure({name: fit.predict(X, 2000) for name, fit in found.items()})
     return {**figures, "gain": found["lowest"].free_energy - found["columns"].free_energy}
 
 
