@@ -22,22 +22,9 @@ TRUTH = datasets.sinusoid().truth(X)[:, 0]
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Score PBP after 1 to 400 epochs, and mean field and one network with the true noise sd.
-
-    With the mixture and with N(0, 3²) (``-3``), ``bbb`` has had 1500 steps of Bayes by Backprop and
-    ``lowest`` is at its lowest F.
-    """
-    data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
-    fits: dict[str, Fitted] = {
-        f"pbp-{n}": pbp.fit(data.x, data.y, epochs=n, seed=seed) for n in EPOCHS
-    }
-    fits["mle"] = point.fit(data.x, data.y, hidden_units=(50,), seed=seed)
-    for name, prior in (("", densities.ScaleMixture()), ("-3", densities.Gaussian(3.0))):
-        given: dict[str, Any] = {"hidden_units": (50,), "prior": prior, "seed": seed}
-        fits[f"bbb{name}"] = bbb.fit(data.x, data.y, **given)
-        lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
-        fits[f"lowest{name}"] = lowest
-    predictions = {name: fit.predict(X) for name, fit in fits.items()}
+    """Score PBP after 1 to 400 epochs, and mean field and one network with the true noise sd."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    predictions = {name: fit.predict(X) for name, fit in epoch_fits(world, data).items()}
     figures = measure(predictions)
     for name, p in predictions.items():
         figures |= score(name, p, data, world.seed(2))
@@ -45,6 +32,25 @@ def epochs(world: World) -> dict[str, float]:
     figures["lowest-3-ahead"] = float(figures["lowest-3-among"] > figures["lowest-among"])
     figures["stopped-behind"] = float(figures["bbb-among"] < figures["lowest-among"])
     return figures
+
+
+def epoch_fits(world: World, data: datasets.Regression1D) -> dict[str, Fitted]:
+    """Fit PBP (``pbp-{epochs}``), one network (``mle``) and mean field, all with 50 hidden units.
+
+    With the mixture and with N(0, 3²) (``-3``), ``bbb`` has had 1500 steps of Bayes by Backprop and
+    ``lowest`` is at its lowest F.
+    """
+    given: dict[str, Any] = {"hidden_units": (50,), "seed": world.start_seed}
+    fits: dict[str, Fitted] = {
+        f"pbp-{n}": pbp.fit(data.x, data.y, epochs=n, **given) for n in EPOCHS
+    }
+    fits["mle"] = point.fit(data.x, data.y, **given)
+    for name, prior in (("", densities.ScaleMixture()), ("-3", densities.Gaussian(3.0))):
+        given["prior"] = prior
+        fits[f"bbb{name}"] = bbb.fit(data.x, data.y, **given)
+        lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
+        fits[f"lowest{name}"] = lowest
+    return fits
 
 
 def measure(predictions: Mapping[str, Predictive]) -> dict[str, float]:
