@@ -94,17 +94,19 @@ def bands(world: World, n: int = 32) -> dict[str, float]:
 def gaussians(world: World) -> dict[str, Any]:
     """Fit Gaussians over the weights, and sample the true posterior (``hmc``).
 
-    ``pushed`` is Laplace without linearisation, ``lowest`` mean field at its lowest F, and
-    ``columns`` has eight columns more, trained on from there with 128 draws a step.
+    ``pushed`` is Laplace without linearisation, ``lowest`` mean field at its lowest F. From there
+    on ``none`` and ``columns`` are trained with 128 draws a step: without and with eight columns.
     """
     data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
     given = {"seed": world.start_seed, **SETTINGS}
     lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
-    on = {"n_samples": 128, "steps": 6000, "learning_rate": 0.05, "rank": 8, **given}
+    on = {"n_samples": 128, "steps": 6000, "learning_rate": 0.05, **given}
+    on["initial"] = lowest.mean, lowest.std
     return {
         "pushed": laplace.fit(data.x, data.y, linearised=False, **given),
         "lowest": lowest,
-        "columns": low_rank.fit(data.x, data.y, initial=(lowest.mean, lowest.std), **on),
+        "none": low_rank.fit(data.x, data.y, rank=0, **on),
+        "columns": low_rank.fit(data.x, data.y, rank=8, **on),
         "hmc": mcmc.hmc(data.x, data.y, n_samples=1000, **given),
     }
 
