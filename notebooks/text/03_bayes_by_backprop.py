@@ -576,7 +576,7 @@ print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
 assert min(left) > np.ptp([q.free_energy for q in starts]) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator at the longer steps that it bears (a rate of 0.2 for 0.08). <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on. What is said over many data sets is said of fits of 1500 steps, where no others are named; mean field's lowest $F$ is chapter 4's.
+# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator at the longer steps that it bears (a rate of 0.2 for 0.08). <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on. Where it names no others, this chapter speaks of 1500 steps; mean field's lowest $F$ is chapter 4's.
 #
 # A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, the family's or the prior's, what the article's own recipe reaches, and whether it predicts better than one network: [chapter 4](04_how_right_is_it.ipynb).
 

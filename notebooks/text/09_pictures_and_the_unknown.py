@@ -500,15 +500,6 @@ for row in controls:
     print(f"{what:40} {row.ours:6.3f} ± {row.standard_error:.3f}")
 assert all(row.n == 5 for row in controls)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **An illusion of one run.** In the split of this chapter, or in the explorer's, you may see another order. Look at the pairs above before you believe it:
-
-# %% slideshow={"slide_type": "fragment"}
-finding = found[0]
-print("AUROC, ensemble − ordinary, world by world:", *(f"{e:+.3f}" for e in finding.effects))
-print("BBB − ordinary, world by world:           ", *(f"{e:+.3f}" for e in found[1].effects))
-assert len(finding.effects) == 2 and max(map(abs, finding.effects)) < 0.3
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.12 Play
 #
