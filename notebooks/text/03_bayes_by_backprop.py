@@ -576,7 +576,7 @@ print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
 assert min(left) > np.ptp([q.free_energy for q in starts]) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator at the longer steps that it bears (a rate of 0.2 for 0.08). <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on.
+# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator at the longer steps that it bears (a rate of 0.2 for 0.08). <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on. Where it names no others, this chapter speaks of 1500 steps; mean field's lowest $F$ is chapter 4's.
 #
 # A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, the family's or the prior's, what the article's own recipe reaches, and whether it predicts better than one network: [chapter 4](04_how_right_is_it.ipynb).
 
@@ -736,7 +736,7 @@ assert not found[0].falls
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **KL weight.** With weight λ the objective is λ times the free energy of a likelihood to the power 1/λ: as if each point had come 1/λ times. (A *cold posterior* in the sense of Wenzel et al. tempers the prior as well; both go by that name.) At 0.01 the band among the data shrinks and does not vanish, and outside it shrinks less; at x = ±1.5 it may even grow. <!-- claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside, cold-may-widen-the-ends -->
 #
-# (Question 3: with weight 0 the best $q$ holds nothing but networks of maximum likelihood, so the band at the data must vanish. But 1500 steps leave one, and we once took it for a property of the method: an illusion of one run. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
+# (Question 3: with weight 0 the best $q$ holds nothing but networks of maximum likelihood, so the band at the data must vanish. But 1500 steps leave one, which is no property of the method. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
 
 # %% slideshow={"slide_type": "fragment"}
 def sd_inside():

@@ -487,7 +487,7 @@ assert np.sqrt((difference**2).sum()) < 3 * error  # the same mean, up to Monte-
 assert total["shared", 128] > 4 * total["local", 128]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Less noise, at the same learning rate and in the same number of steps, means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? Under one prior, $F$ compares any two $q$, of one family or of two, by their KL to the posterior (copies included, [section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Four worlds, each a data set and a start of its own, 32 points, the mixture prior; beside them one network by maximum likelihood (MLE):
+# Less noise, at the same learning rate and in the same 1500 steps (so many have all fits of this chapter's claims), means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? Under one prior, $F$ compares any two $q$, of one family or of two, by their KL to the posterior (copies included, [section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Four worlds, each a data set and a start, 32 points, the mixture prior; beside them one network by maximum likelihood:
 
 # %% slideshow={"slide_type": "fragment"}
 found_here = claims.show(

@@ -56,8 +56,6 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import DotProduct
 
 from bdl_teach.methods import infinite_width, sgmcmc
 
@@ -319,7 +317,7 @@ assert np.allclose(package.cov, last.cov, atol=1e-6)
 assert np.isclose(package.log_evidence, last.log_evidence)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So a prior slider can act on 21 weights exactly, and at once. It is the posterior of a smaller question, though: *given these features*. The last layer alone is surer in the gap than the chains, which move all weights. <!-- claim: a-last-layer-alone-is-too-sure-in-the-gap -->
+# So a prior slider can act on 21 weights exactly, and at once. (Harrison et al. (2024) train features and last layer together, by a free energy in closed form.) It is the posterior of a smaller question, though: *given these features*. The last layer alone is surer in the gap than the chains, which move all weights. <!-- claim: a-last-layer-alone-is-too-sure-in-the-gap -->
 
 # %% slideshow={"slide_type": "fragment"}
 for prior_std in (0.3, 1.0, 3.0, 10.0):
@@ -336,7 +334,7 @@ for prior_std in (0.3, 1.0, 3.0, 10.0):
 #
 # $$P(w\mid D) \approx \mathcal N(w^*, \Lambda^{-1}), \qquad \Lambda = \frac{J^\top J}{\sigma^2} + \frac{I}{\sigma_p^2} , \tag{8.5}$$
 #
-# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one. How far from a mode it may be says the *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats: what (8.5) still promises to a Newton step. At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side.
+# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one; with minibatches and normalisation layers there may be none, and Antorán et al. (2022) then look for the minimum of the *linear* model. How far from a mode it may be says the *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats: what (8.5) still promises to a Newton step. At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.5
@@ -355,16 +353,6 @@ assert np.allclose(round_mode.predict(x_grid).epistemic_std, sd, rtol=1e-4)
 short = laplace.around(one, data.x, data.y, prior=prior)  # where Adam stopped
 print(f"Newton decrement {round_mode.newton_decrement:.1e} nats, where Adam stopped "
       f"{short.newton_decrement:.1e}")
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# scikit-learn knows the same model under another name: a Gaussian process with the kernel $\sigma_p^2\, J J^\top$, since a linear model with a Gaussian prior is one.
-
-# %% slideshow={"slide_type": "fragment"}
-kernel = 3**2 * DotProduct(sigma_0=0, sigma_0_bounds="fixed")
-process = GaussianProcessRegressor(kernel, alpha=1.0, optimizer=None)
-process.fit(jacobian(frozen.weights, data.x), data.y[:, 0])
-_, by_sklearn = process.predict(g, return_std=True)
-assert np.allclose(by_sklearn, sd, rtol=1e-3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Predict with the model that you fitted
@@ -392,7 +380,7 @@ for ax, (name, f, reach) in zip(axes, shown, strict=True):
     panel(ax, name, "x", "y", loc="lower left", ncols=2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do.
+# More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only (some directions no data ever tell: Rügamer, 2026), and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do, and as far among the data as in the gap, within a tenth: <!-- claim: pushed-laplace-opens-nowhere --> what opens in a gap is the linear model, not this Gaussian over weights.
 #
 # Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> (Round the point where Adam stops it is mostly wider there, <!-- claim: short-of-its-mode-laplace-is-wider-in-the-gap --> for no reason but that: over twenty worlds the mean sd in the gap is 4.5 ± 0.5 in place of 2.2 ± 0.3.) With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
 
@@ -428,7 +416,7 @@ for structure in ("full", "diagonal"):
 #
 # $$w \leftarrow w - \ell\,\nabla U(w) + \sqrt{2\,\ell\,T}\;\xi , \quad \xi\sim\mathcal N(0, I) \qquad\text{samples}\qquad P_T(w\mid D) \propto e^{-U(w)/T} , \tag{8.7}$$
 #
-# as $\ell \to 0$. $T = 1$ is the posterior, $T = 0$ gradient descent. The temperature divides all of $U$: likelihood *and* prior, the cold posterior of Wenzel et al. (2020); chapter 4 has what a KL weight does instead. On the linear model of 8.2 the covariance is $T\Lambda^{-1}$, and of a finite step size is left $T(\Lambda - \tfrac{\ell}{2}\Lambda^2)^{-1}$. With $\nabla U$ of a minibatch of $B$ points, its likelihood times $N/B$, this is **SGLD**: the minibatch adds a noise of order $\ell$, which vanishes beside $\sqrt{2\ell T}$ as $\ell\to0$. (Here all 32 points are in each step.)
+# as $\ell \to 0$. $T = 1$ is the posterior, $T = 0$ gradient descent. The temperature divides all of $U$: likelihood *and* prior, the cold posterior of Wenzel et al. (2020), whose networks predict best at $T < 1$; chapter 4 has what a KL weight does instead. Why? Labels were chosen for being clear, and the likelihood does not know (Aitchison, 2021); it expects more noise than they have (Kapoor et al., 2022); data were augmented: without that, long HMC chains show hardly any effect (Izmailov et al., 2021). On the linear model of 8.2 the covariance is $T\Lambda^{-1}$, and of a finite step size is left $T(\Lambda - \tfrac{\ell}{2}\Lambda^2)^{-1}$. With $\nabla U$ of a minibatch of $B$ points, its likelihood times $N/B$, this is **SGLD**: the minibatch adds a noise of order $\ell$, which vanishes beside $\sqrt{2\ell T}$ as $\ell\to0$. (Here all 32 points are in each step.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.7
@@ -449,7 +437,7 @@ for temperature in (0.0, 0.25, 1.0):
     assert np.allclose(np.cov(w_end.T), left, atol=0.02 + 0.1 * np.abs(left).max())
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On a landscape with narrow valleys plain steps creep. SGHMC gives the walker momentum (Chen et al., 2014), and the package divides each weight's step by a *mass* from the curvature along it. Several chains, each from a mode of its own; no accept-reject step, so that a step size that is too large widens the draws. The package on the same linear model, then on the network:
+# On a landscape with narrow valleys plain steps creep. SGHMC gives the walker momentum (Chen et al., 2014), and the package divides each weight's step by a *mass* from the curvature along it. Several chains, each from a mode of its own, as in the ensembles of Langevin chains of Sommer et al. (2025); no accept-reject step, so that a step size that is too large widens the draws. The package on the same linear model, then on the network:
 
 # %% slideshow={"slide_type": "fragment"}
 chains = sgmcmc.fit(few[:, :2], y_few, prior=prior, hidden_units=(), n_chains=32, steps=2000)
@@ -522,27 +510,9 @@ mean_field = 0.5 * (np.log(np.diag(inverse)).sum() + np.linalg.slogdet(posterior
 assert np.isclose(paid[0], mean_field, atol=1e-3) and paid[7] < 0.01
 print("KL to the posterior by rank:", np.round(paid, 2), "nats")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# And what is bought? Section 1.4's model, ten bumps and eight points: its mean epistemic sd beyond the data, where $\lvert x\rvert > \tfrac12$, by rank, and exact:
-
-# %% slideshow={"slide_type": "fragment"}
-sine, seen = datasets.sinusoid(), np.random.default_rng(0).permutation(32)[:8]
-known = exact.linear_regression(features.bumps(sine.x[seen], 10), sine.y[seen], 10.0, 1.0)
-x_all = np.linspace(-1, 1, 201)[:, None]
-beyond = features.bumps(x_all[abs(x_all[:, 0]) > 0.5], 10)
-widths = []
-for rank in range(5):
-    start = 0.1 * np.random.default_rng(0).standard_normal(10 * (1 + rank))
-    z = minimize(price, start, np.linalg.inv(known.cov), jac=True, options={"maxiter": 2000}).x
-    S = np.diag(np.exp(2 * z[:10])) + z[10:].reshape(10, -1) @ z[10:].reshape(10, -1).T
-    widths.append(np.sqrt(np.einsum("md,de,me->m", beyond, S, beyond)).mean())
-true = known.predict(beyond).epistemic_std.mean()
-print("sd beyond the data by rank:", *np.round(widths, 2), f"exact: {true:.2f}")
-assert np.isclose(widths[0], 6.75, atol=0.01) and np.isclose(true, 8.18, atol=0.01)
-
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Each column takes the direction that is dearest. The KL falls quickly; the doubt beyond the data comes back more slowly, as the cell prints. Does that carry over to the network? There, as trained here, eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> That *some* tilted Gaussian opens there, Laplace has shown (section 8.4): minimising KL[q‖p] does not find it. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it has no objective of its own, and its scale is that of the steps.
+# Each column takes the direction that is dearest, and the KL falls quickly. Does that carry over to the network? After 1500 steps of one draw each, eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> But that is where training stopped, and no word on the family. Trained on from mean field at its lowest (the lowest F of 16 starts), for 6000 steps of 128 draws, eight columns lower F by more than four nats, <!-- claim: eight-columns-lower-f --> and in the gap they are more than 1.4 times as unsure as mean field after the same training, <!-- claim: eight-columns-widen-the-gap --> though still surer than the posterior. <!-- claim: eight-columns-stay-too-sure-in-the-gap --> (Over twenty worlds: 8.0 ± 0.4 nats, 1.90 ± 0.07 times, and 0.55 ± 0.04 of the posterior's sd; over twenty fresh ones 6.8 ± 0.3, 1.82 ± 0.06, 0.44 ± 0.03.) Large networks stay with mean field, and train it by natural gradients at Adam's price (IVON: Shen et al., 2024). SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it has no objective of its own, and its scale is that of the steps.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.8 Infinitely wide
@@ -654,9 +624,7 @@ def spread(**changes):  # mean epistemic sd of the first method, among the data 
 
 lone = spread(first="ensemble", second="map", members=1)
 assert np.allclose(lone, 0, atol=1e-6)  # a single member knows no doubt
-assert spread(members=10)[1] > 0.1
-off, often = spread(first="dropout", rate=0.0), spread(rate=0.3)
-assert np.allclose(off, 0, atol=1e-3) and often[0] > 0.5  # what nobody leaves out does not vary
+assert np.allclose(spread(first="dropout", rate=0.0), 0, atol=1e-3)  # nothing is left out
 cold, warm = spread(first="sghmc", temperature=0.0), spread(temperature=1.0)
 assert cold[0] < warm[0]
 fit = explorer.set(first="low_rank", rank=3).result.fit
@@ -668,13 +636,10 @@ assert fit.columns.shape == (61, 3) and np.isclose(entropy(fit.own_std, fit.colu
 # %% slideshow={"slide_type": "fragment"}
 straight = spread(first="laplace", structure="full", linearised=True)
 assert spread(linearised=False)[0] > 5 * straight[0]
-assert len(explorer.set(structure="last_layer", linearised=True).result.fit.cov) == 21
+explorer.set(structure="last_layer", linearised=True)
 assert spread(prior_std=0.5)[1] < spread(prior_std=5.0)[1]  # exact: a narrower prior is surer
-quiet = explorer.set(first="infinite", second="map", prior_std=3.0, noise_std=0.5)
-assert np.allclose(quiet.result.prediction.aleatoric_std, 0.5)
-gap = [spread(gap=width)[1] if width else np.nan for width in (0.0, 0.1, 0.4)]
-assert gap[1] < gap[2] and np.isnan(gap[0])
-narrow = explorer.set(first="map", width=5, n=8, seed=3).result
+assert spread(first="infinite", prior_std=3.0, gap=0.1)[1] < spread(gap=0.4)[1]
+narrow = explorer.set(first="map", noise_std=0.5, width=5, n=8, seed=3).result
 assert narrow.fit.weights.shape == (16,) and len(narrow.problem.data.y) == 8
 explorer.preset("start")  # as it was: its missions begin there
 
@@ -988,24 +953,14 @@ exercises.progress(8)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
 #
-# **Claim:** "with enough members an ensemble becomes the posterior." **True:** it becomes the average over the minima that training finds; chapter 10 measures how near that is. On a model with one minimum a thousand members are one:
-
-# %% slideshow={"slide_type": "fragment"}
-many = ensemble.fit(few[:, :2], y_few, **linear).predict(few[:, :2])
-print("128 members:", many.epistemic_std.max().round(4),
-      "exact posterior:", np.sqrt(np.sum(few @ truth.cov * few, axis=1)).max().round(2))
-assert many.epistemic_std.max() < 0.02
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "with enough members an ensemble becomes the posterior." **True:** it becomes the average over the minima that training finds; chapter 10 measures how near that is. On a model with one minimum a thousand members are one (section 8.2).
+#
 # **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$, as long as the rate is fixed. Copy each point a hundred times: chapter 1's sd falls to about a tenth. Dropout's stays where it is while its weights do, and whatever its weights, it is not below (8.4).
 
 # %% slideshow={"slide_type": "fragment"}
 copied = exact.linear_regression(np.tile(few, (100, 1)), np.tile(y_few, (100, 1)), 3.0, 1.0)
-print("exact sd:", exact_sd.round(3), "with each point a hundred times:",
-      (np.diag(copied.cov) ** 0.5).round(3))
-assert np.all(np.diag(copied.cov) ** 0.5 < 0.15 * exact_sd)
-print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at least "
-      f"{floor[among].mean():.2f} at any number of points")
+print("exact sd, each point a hundred times, over once:",
+      (np.diag(copied.cov) ** 0.5 / exact_sd).round(3))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "Laplace failed: its samples are nonsense." **True** of its draws in the network, which nobody should look at; the linearised prediction of the *same* Gaussian is chapter 1's (section 8.4).
@@ -1023,7 +978,7 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.
 # - The evidence of a whole covariance found the noise to a factor of two; <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> that of a diagonal must be too low.
 # - Noisy steps sample $e^{-U/T}$: $T = 1$ is the posterior, $T = 0$ an ensemble.
-# - Columns buy back correlations; on a tilted Gaussian a few remove most of the KL.
+# - Columns buy back correlations: on a tilted Gaussian a few remove most of the KL, and in the network they widen the gap, once trained far enough. <!-- claim: eight-columns-widen-the-gap -->
 # - Infinitely wide, the prior is a Gaussian process, and its posterior a formula.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1039,9 +994,17 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # - Gal, Ghahramani (2016). Dropout as a Bayesian approximation. [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
 # - Gal, Hron, Kendall (2017). Concrete dropout. [arXiv:1705.07832](https://arxiv.org/abs/1705.07832)
 # - MacKay (1992). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
+# - Antorán et al. (2022). Adapting the linearised Laplace model evidence for modern deep learning. [arXiv:2206.08900](https://arxiv.org/abs/2206.08900)
+# - Harrison, Willes, Snoek (2024). Variational Bayesian last layers. [arXiv:2404.11599](https://arxiv.org/abs/2404.11599)
+# - Rügamer (2026). On the epistemic uncertainty of overparametrized neural networks. [arXiv:2605.25234](https://arxiv.org/abs/2605.25234)
 # - Immer, Korzepa, Bauer (2021). Improving predictions of Bayesian neural nets via local linearization. [arXiv:2008.08400](https://arxiv.org/abs/2008.08400)
 # - Chen, Fox, Guestrin (2014). Stochastic gradient Hamiltonian Monte Carlo. [arXiv:1402.4102](https://arxiv.org/abs/1402.4102)
 # - Wenzel et al. (2020). How good is the Bayes posterior in deep neural networks really? [arXiv:2002.02405](https://arxiv.org/abs/2002.02405)
+# - Aitchison (2021). A statistical theory of cold posteriors in deep neural networks. [arXiv:2008.05912](https://arxiv.org/abs/2008.05912)
+# - Izmailov et al. (2021). What are Bayesian neural network posteriors really like? [arXiv:2104.14421](https://arxiv.org/abs/2104.14421)
+# - Kapoor et al. (2022). On uncertainty, tempering, and data augmentation in Bayesian classification. [arXiv:2203.16481](https://arxiv.org/abs/2203.16481)
+# - Sommer et al. (2025). Microcanonical Langevin ensembles: advancing the sampling of Bayesian neural networks. [arXiv:2502.06335](https://arxiv.org/abs/2502.06335)
+# - Shen et al. (2024). Variational learning is effective for large deep networks. [arXiv:2402.17641](https://arxiv.org/abs/2402.17641)
 # - Maddox, Garipov, Izmailov, Vetrov, Wilson (2019). A simple baseline for Bayesian uncertainty in deep learning. [arXiv:1902.02476](https://arxiv.org/abs/1902.02476)
 # - Lee et al. (2018). Deep neural networks as Gaussian processes. [arXiv:1711.00165](https://arxiv.org/abs/1711.00165)
 #

@@ -21,7 +21,14 @@ from bdl_teach import DatasetUnavailable, datasets
 from bdl_teach._support import checks, compiled
 from bdl_teach.experiments import claim
 from bdl_teach.experiments.claim import Experiment
-from bdl_teach.experiments.measured import _measure, beside_nuts, chapter10, network_bandits
+from bdl_teach.experiments.measured import (
+    _measure,
+    beside_nuts,
+    chapter8,
+    chapter10,
+    network_bandits,
+    pbp,
+)
 from bdl_teach.experiments.world import World
 from bdl_teach.predictive import Predictive
 
@@ -88,6 +95,17 @@ def test_scores_are_split_into_inside_and_outside_the_data() -> None:
     prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))
     scores = _measure.score("a", prediction, data, 0, x)
     assert scores == pytest.approx({"a-among": -1.42, "a-outside": -7.83}, abs=0.05)
+
+
+def test_planted_predictions_are_measured_where_their_names_say() -> None:
+    outside = np.abs(_measure.X[:, 0]) > 0.5
+    sd = np.select([outside, chapter8.IN_GAP], [100.0, 5.0], 2.0)
+    planted = Predictive(pbp.TRUTH + np.where(outside, 9.0, 3.0), sd, np.full(len(sd), 0.7))
+    figures = chapter8.measure({"a": planted})
+    assert figures == pytest.approx({"a-coverage": 1.0, "a-among": 2.0, "a-gap": 5.0})
+    mean = sd[~outside].mean()
+    figures = pbp.measure({"a": planted})
+    assert figures == pytest.approx({"a-doubt": mean, "a-error": 3.0, "a-noise": 0.7})
 
 
 def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.MonkeyPatch) -> None:

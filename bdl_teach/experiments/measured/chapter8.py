@@ -1,5 +1,6 @@
 """Ensembles, dropout and Laplace on the sinusoid with a gap, one hidden layer (chapter 8)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import X
 from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import ensemble, laplace, mc_dropout, point
+from bdl_teach.methods import ensemble, laplace, local_reparam, low_rank, mc_dropout, mcmc, point
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
 
 N_SETS = 6  # data sets a world, for shares that one data set cannot show
 PRIOR_STD = 3.0
+TRUTH = datasets.sinusoid().truth(X)[:, 0]
 ON_THE_CUT = np.linspace(0.0, 1.0, 41)  # from one mode to the other
 SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_units": (20,)}
 
@@ -61,22 +64,58 @@ def walls(world: World) -> dict[str, float]:
     }
 
 
-def bands(world: World, n: int = 32) -> dict[str, float]:
-    """Return each method's ``coverage`` of the gap, and its mean epistemic sd among the data."""
+def measure(predictions: Mapping[str, Predictive]) -> dict[str, float]:
+    """Return each prediction's ``coverage`` of the gap, and mean epistemic sds in two regions."""
+    figures: dict[str, float] = {}
+    for name, prediction in predictions.items():
+        figures[f"{name}-coverage"] = coverage(prediction, TRUTH)
+        for where, mask in (("among", AMONG), ("gap", IN_GAP)):
+            figures[f"{name}-{where}"] = float(prediction.epistemic_std[mask].mean())
+    return figures
+
+
+def fits(world: World, n: int = 32) -> dict[str, Fitted]:
+    """Fit plain and anchored ensembles, dropout and Laplace to n points."""
     data = datasets.sinusoid(n, seed=world.data_seed, gap=GAP)
     given = {"seed": world.start_seed, **SETTINGS}
-    fits: dict[str, Fitted] = {
+    return {
         "plain": ensemble.fit(data.x, data.y, **given),
         "anchored": ensemble.fit(data.x, data.y, anchored=True, **given),
         "dropout": mc_dropout.fit(data.x, data.y, **given),
         "laplace": laplace.fit(data.x, data.y, **given),
     }
-    figures: dict[str, float] = {}
-    for name, fit in fits.items():
-        prediction = fit.predict(X)
-        figures[f"{name}-coverage"] = coverage(prediction, data.truth(X)[:, 0])
-        figures[f"{name}-among"] = float(prediction.epistemic_std[AMONG].mean())
-    return figures
+
+
+def bands(world: World, n: int = 32) -> dict[str, float]:
+    """Measure the bands of :func:`fits`."""
+    return measure({name: fit.predict(X) for name, fit in fits(world, n).items()})
+
+
+def gaussians(world: World) -> dict[str, Any]:
+    """Fit Gaussians over the weights, and sample the true posterior (``hmc``).
+
+    ``pushed`` is Laplace without linearisation, ``lowest`` mean field at its lowest F. From there
+    on ``none`` and ``columns`` are trained with 128 draws a step: without and with eight columns.
+    """
+    data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
+    given = {"seed": world.start_seed, **SETTINGS}
+    lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
+    on = {"n_samples": 128, "steps": 6000, "learning_rate": 0.05, **given}
+    on["initial"] = lowest.mean, lowest.std
+    return {
+        "pushed": laplace.fit(data.x, data.y, linearised=False, **given),
+        "lowest": lowest,
+        "none": low_rank.fit(data.x, data.y, rank=0, **on),
+        "columns": low_rank.fit(data.x, data.y, rank=8, **on),
+        "hmc": mcmc.hmc(data.x, data.y, n_samples=1000, **given),
+    }
+
+
+def tilted(world: World) -> dict[str, float]:
+    """Measure the bands of :func:`gaussians`; ``gain`` is how much lower the columns' F is."""
+    found = gaussians(world)
+    figures = measure({name: fit.predict(X, 2000) for name, fit in found.items()})
+    return {**figures, "gain": found["lowest"].free_energy - found["columns"].free_energy}
 
 
 def one_band_each(world: World) -> dict[str, float]:

@@ -1,41 +1,68 @@
 """Measure PBP after a number of points or epochs (chapter 7)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from bdl_teach import datasets, densities, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import AMONG, X, rms, score
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, pbp, point
+from bdl_teach.methods import bbb, local_reparam, pbp, point
+from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.methods.pbp import replay
+from bdl_teach.predictive import Predictive
 from bdl_teach.problems import WIDE_GRID
 
 EPOCHS = (1, 10, 40, 200, 400)
 STEPS = 1320  # 40 epochs of 32 points and a refinement
+X_STD = np.linspace(-0.5, 0.5, 32).std()  # of the data's inputs
+TRUTH = datasets.sinusoid().truth(X)[:, 0]
 
 
 def epochs(world: World) -> dict[str, float]:
-    """Score PBP after 1 to 400 epochs, and BBB and one network with the true noise sd.
-
-    ``doubt`` is the mean epistemic sd and ``error`` the rms error of the mean, both for |x| ≤ ½.
-    """
+    """Score PBP after 1 to 400 epochs, and mean field and one network with the true noise sd."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    seed, truth = world.start_seed, data.truth(X[AMONG])[:, 0]
-    fits: dict[str, pbp.Fit | point.Fit | bbb.Fit] = {
-        f"pbp-{n}": pbp.fit(data.x, data.y, epochs=n, seed=seed) for n in EPOCHS
-    }
-    fits["mle"] = point.fit(data.x, data.y, hidden_units=(50,), seed=seed)
-    for name, prior in (("bbb", densities.ScaleMixture()), ("bbb-3", densities.Gaussian(3.0))):
-        fits[name] = bbb.fit(data.x, data.y, hidden_units=(50,), prior=prior, seed=seed)
-    figures: dict[str, float] = {}
-    for name, fit in fits.items():
-        p = fit.predict(X)
+    predictions = {name: fit.predict(X) for name, fit in epoch_fits(world, data).items()}
+    figures = measure(predictions)
+    for name, p in predictions.items():
         figures |= score(name, p, data, world.seed(2))
+    figures["lowest-behind"] = float(figures["lowest-outside"] < figures["pbp-40-outside"])
+    figures["lowest-3-ahead"] = float(figures["lowest-3-among"] > figures["lowest-among"])
+    figures["stopped-behind"] = float(figures["bbb-among"] < figures["lowest-among"])
+    return figures
+
+
+def epoch_fits(world: World, data: datasets.Regression1D) -> dict[str, Fitted]:
+    """Fit PBP (``pbp-{epochs}``), one network (``mle``) and mean field, all with 50 hidden units.
+
+    With the mixture and with N(0, 3²) (``-3``), ``bbb`` has had 1500 steps of Bayes by Backprop and
+    ``lowest`` is at its lowest F.
+    """
+    given: dict[str, Any] = {"hidden_units": (50,), "seed": world.start_seed}
+    fits: dict[str, Fitted] = {
+        f"pbp-{n}": pbp.fit(data.x, data.y, epochs=n, **given) for n in EPOCHS
+    }
+    fits["mle"] = point.fit(data.x, data.y, **given)
+    for name, prior in (("", densities.ScaleMixture()), ("-3", densities.Gaussian(3.0))):
+        given["prior"] = prior
+        fits[f"bbb{name}"] = bbb.fit(data.x, data.y, **given)
+        lowest = local_reparam.fit(data.x, data.y, **given, **local_reparam.LOWEST)
+        fits[f"lowest{name}"] = lowest
+    return fits
+
+
+def measure(predictions: Mapping[str, Predictive]) -> dict[str, float]:
+    """Return figures of predictions at ``X``: ``noise`` sd, and two for |x| ≤ ½.
+
+    These are the mean epistemic sd, ``doubt``, and the rms ``error`` of the mean.
+    """
+    figures: dict[str, float] = {}
+    for name, p in predictions.items():
         figures[f"{name}-doubt"] = float(p.epistemic_std[AMONG].mean())
-        figures[f"{name}-error"] = float(metrics.rmse(truth, p.mean[AMONG]))
+        figures[f"{name}-error"] = metrics.rmse(TRUTH[AMONG], p.mean[AMONG])
         figures[f"{name}-noise"] = float(p.aleatoric_std[0])
-    figures["bbb-behind"] = float(figures["bbb-outside"] < figures["pbp-40-outside"])
-    figures["bbb-3-ahead"] = float(figures["bbb-3-among"] > figures["bbb-among"])
     return figures
 
 
@@ -78,13 +105,27 @@ def orders(world: World) -> dict[str, float]:
 
 
 def sites(world: World) -> dict[str, float]:
-    """Return epistemic sd and error of PBP with each of ``pbp.SITES``, after 40 and 400 epochs."""
+    """Measure PBP with each of ``pbp.SITES``, and mean field under the same prior."""
+    return measure({name: fit.predict(X / X_STD) for name, fit in site_fits(world).items()})
+
+
+def site_fits(world: World) -> dict[str, Fitted]:
+    """Fit 50 hidden units to 32 points, whose x are divided by ``X_STD``.
+
+    ``{kind}-{n}`` is PBP with one kind of sites after n epochs; ``told`` has average sites, 40
+    epochs, and is told the noise. ``lowest`` is mean field at its lowest F, told the noise, under
+    PBP's prior: N(0, 1) with factors 1/√2 and s/√51 on the layers, s being the sd of y. As a ReLU
+    layer can pass factors on, both layers get their geometric mean.
+    """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    x = np.linspace(-0.5, 0.5, 101)[:, None]
-    figures: dict[str, float] = {}
-    for kind in pbp.SITES:
-        for n in (40, 400):
-            p = pbp.fit(data.x, data.y, epochs=n, sites=kind, seed=world.start_seed).predict(x)
-            figures[f"{kind}-{n}-doubt"] = float(p.epistemic_std.mean())
-            figures[f"{kind}-{n}-error"] = metrics.rmse(data.truth(x)[:, 0], p.mean)
-    return figures
+    x, spread = data.x / X_STD, data.y.std()
+    given: dict[str, Any] = {"hidden_units": (50,), "seed": world.start_seed}
+    sure = 1e4, 1e4 / spread**2  # α and β of a Gamma for the standardised noise's precision
+    plans: dict[str, Any] = {
+        f"{kind}-{n}": {"sites": kind, "epochs": n} for kind in pbp.SITES for n in (40, 400)
+    }
+    plans["told"] = {"sites": "average", "epochs": 40, "noise_prior": sure}
+    fits = {name: pbp.fit(x, data.y, **given, **plan) for name, plan in plans.items()}
+    prior = densities.Gaussian((spread / 102**0.5) ** 0.5)
+    lowest = local_reparam.fit(x, data.y, prior=prior, **given, **local_reparam.LOWEST)
+    return {**fits, "lowest": lowest}

@@ -59,8 +59,8 @@ __all__ = [
     "steps",
 ]
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
-# If the data are counted once, independent Gaussians cannot fit few points with a wide network. PBP
-# as published fits them because its epochs count them often, until hardly any uncertainty is left.
+# If the data are counted once, PBP cannot fit few points with a wide network. As published it fits
+# them because its epochs count them often, until hardly any uncertainty is left.
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 Result = TypeVar("Result")
 
 NAME = "true posterior (HMC)"
-FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at most
+FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at the end
 _ROWS = (ROOM, 2 * ROOM, own_points.MOST)  # points that programs are compiled for
 # By the number of hidden layers: a window of each takes about ten milliseconds.
 _STEPS = {1: (25, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
@@ -155,7 +155,7 @@ class Chains:
             outputs = fit.outputs(self._x_grid)
         else:
             window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
-            fit = run.fit.longer(min(n // window, 16) * window, progress)
+            fit = run.fit.longer(min(n, 16 * window, MOST - n), progress)
             outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
         r_hat, report = _judge(outputs, problem.regions(self._x_grid[:, 0]), problem)
         curves = outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1))

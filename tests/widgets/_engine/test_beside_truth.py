@@ -117,6 +117,16 @@ def test_report_of_unmixed_chains_says_where_they_differ(made: Any) -> None:
     assert "4 × 4000 draws: not mixed (R-hat " in last.report
 
 
+def test_run_ends_with_the_most_draws_whatever_its_window(made: Any, monkeypatch: Any) -> None:
+    for window in (10, 25, 70):
+        monkeypatch.setattr(beside_truth, "_STEPS", {1: (window, 100)})
+        chains = made(apart)
+        chains.ask(Problem(seed=window))
+        while (gold := chains.go_on(beside_truth.MOST)) is not None:
+            last = gold
+        assert draws_of(last) == beside_truth.MOST
+
+
 def test_moved_control_ends_the_hmc_run_for_old_values(made: Any) -> None:
     chains = made()
     chains.ask(Problem())
