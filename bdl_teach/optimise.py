@@ -88,6 +88,16 @@ class _Adam(NamedTuple):
     squares: list[Tensor]
 
 
+class Run(NamedTuple):
+    """A run of Adam that has stopped at a pause, and can go on."""
+
+    pauses: Tensor  # steps at which a record is made ``[5 + n_records]``
+    number: Tensor  # number of pauses so far
+    state: _Adam
+    records: Tensor  # ``[5 + n_records, k, ...]``
+    frames: list[Tensor]  # of each parameter ``[f, ...]``, if the path is kept
+
+
 def adam(
     objective: Objective,
     parameters: Sequence[Tensor],
@@ -113,9 +123,43 @@ def adam(
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
+    run = begin(objective, parameters, schedule, n_records=n_records, keep_path=keep_path)
+    run = advance(objective, run, run.pauses.shape[0], schedule, n_blocks=n_blocks, beta2=beta2)
+    return finish(run)
+
+
+def begin(
+    objective: Objective,
+    parameters: Sequence[Tensor],
+    schedule: Schedule,
+    *,
+    n_records: int = 100,
+    keep_path: bool = False,
+) -> Run:
+    """Return a run of :func:`adam` before its first step, with the same arguments."""
     zeros = [tf.zeros_like(p) for p in parameters]
     start = _Adam(tf.constant(0), list(parameters), zeros, zeros)
     shape = objective(parameters, start.step, 0)[1].shape
+    stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
+    n_frames = _frames(n_records)[-1] + 1
+    fits = keep_path and n_frames * sum(math.prod(p.shape) for p in parameters) <= MOST_NUMBERS
+    frames = [tf.zeros([n_frames, *p.shape]) for p in parameters] if fits else []
+    early = tf.minimum(tf.constant(_EARLY, tf.int32), stops[0])
+    pauses = tf.concat([early, stops], axis=0)
+    return Run(pauses, tf.constant(0), start, tf.zeros([*pauses.shape, *shape]), frames)
+
+
+def advance(
+    objective: Objective,
+    run: Run,
+    until: Tensor,
+    schedule: Schedule,
+    *,
+    n_blocks: Tensor = None,
+    beta2: float = BETA2,
+) -> Run:
+    """Continue a run of :func:`adam` to pause number ``until``; further arguments as there."""
+    shape, slots = run.records.shape[1:], _frames(run.pauses.shape[0] - len(_EARLY))
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
         def of_block(block: Tensor) -> Tensor:
@@ -130,32 +174,28 @@ def adam(
         zero = tf.zeros(shape)
         return _sum_over_blocks(lambda i: objective(parameters, step, i)[1:], [zero], n_blocks)[0]
 
-    stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
-    slots = _frames(n_records)  # the frame that each record is written to
-    n_frames = slots[-1] + 1
-    fits = keep_path and n_frames * sum(math.prod(p.shape) for p in parameters) <= MOST_NUMBERS
-    frames = [tf.zeros([n_frames, *p.shape]) for p in parameters] if fits else []
-    early = tf.minimum(tf.constant(_EARLY if frames else (), tf.int32), stops[0])
-    pauses = tf.concat([early, stops], axis=0)
-
     def record(
         i: Tensor, state: _Adam, records: Tensor, frames: list[Tensor]
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
-        state = _run_until(pauses[i], gradient, state, schedule, beta2)
+        state = _run_until(run.pauses[i], gradient, state, schedule, beta2)
         last = tf.maximum(state.step - 1, 0)
         now = recorded(state.parameters, last)
         slot = tf.gather(slots, i)
         frames = [_put(f, slot, p) for f, p in zip(frames, state.parameters, strict=False)]
         return i + 1, state, _put(records, i, now), frames
 
-    n_pauses = pauses.shape[0]
-    begin = (tf.constant(0), start, tf.zeros([n_pauses, *shape]), frames)
-    _, state, records, frames = tf.while_loop(lambda i, *_: i < n_pauses, record, begin)
-    path = None
-    if frames:
-        last = np.flatnonzero(np.diff(slots, append=n_frames))  # the last record of each frame
-        path = Path(tf.gather(pauses, last), tf.gather(records, last), frames)
-    return Trace(state.parameters, stops, records[-n_records:], path)
+    return Run(run.pauses, *tf.while_loop(lambda i, *_: i < until, record, run[1:]))
+
+
+def finish(run: Run) -> Trace:
+    """Return the trace of a run that has come to its last pause."""
+    n_records = run.pauses.shape[0] - len(_EARLY)
+    slots, path = _frames(n_records), None
+    if run.frames:
+        last = np.flatnonzero(np.diff(slots, append=slots[-1] + 1))  # of each frame
+        path = Path(tf.gather(run.pauses, last), tf.gather(run.records, last), run.frames)
+    stops, records = run.pauses[-n_records:], run.records[-n_records:]
+    return Trace(run.state.parameters, stops, records, path)
 
 
 def _frames(n_records: int) -> Array:

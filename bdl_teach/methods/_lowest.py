@@ -39,6 +39,7 @@ from bdl_teach.mlp import MLP
 WIDE, NARROW = 0.31, 0.1  # σ of each weight at a drawn start, and at a mode
 FEW, CANDIDATES = 4, 64  # hidden units of a small network, and number of small networks
 BETA2 = 0.99
+_FEW, _PARTS = 8, 8  # records of the small networks' training; programs that a training runs in
 N_LEADERS = 4  # starts of lowest F, whose training can be continued
 ARRIVED = 0.5  # nats by which more training may lower the F of a fit that has converged
 
@@ -54,28 +55,42 @@ def _at_mode(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
 
 
 @lru_cache(maxsize=16)
-def _program(network: MLP, kind: str, n_modes: int, n_records: int) -> Compiled:
-    """Compile Adam on (μ, ρ) ``[k, n_weights]`` of k starts; the last ``n_modes`` begin by MAP."""
+def _programs(network: MLP, kind: str, n_modes: int, n_records: int) -> tuple[Compiled, Compiled]:
+    """Compile Adam on (μ, ρ) ``[k, n_weights]`` of k starts: its beginning, and some of its steps.
 
-    def run(
-        theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
-    ) -> Tensor:
-        def objective(costs: Callable[..., Costs]) -> optimise.Objective:
-            return lambda theta, step, i: costs(
-                network, kind, theta, _loop.make_block(step, i, inputs), inputs
-            )
+    The last ``n_modes`` starts begin by MAP. No two programs run at once: between short ones, the
+    quick fit of another thread has its turn.
+    """
 
-        if n_modes:
-            to_mode = optimise.schedule(300, 0.05, 1.0)
-            w, last = objective(_at_mode), [theta[0][-n_modes:]]
-            (w,) = optimise.adam(w, last, to_mode, n_blocks=n_blocks, n_records=1).parameters
-            theta = [tf.concat([theta[0][:-n_modes], w], axis=0), theta[1]]
-        options = {"n_blocks": n_blocks, "n_records": n_records, "keep_path": n_records > 1}
-        return optimise.adam(
-            objective(_rao_blackwell.free_energy), theta, schedule, beta2=BETA2, **options
+    def objective(costs: Callable[..., Costs], inputs: LoopInputs) -> optimise.Objective:
+        return lambda theta, step, i: costs(
+            network, kind, theta, _loop.make_block(step, i, inputs), inputs
         )
 
-    return Compiled(run)
+    def begin(
+        theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+    ) -> Tensor:
+        if n_modes:
+            to_mode = optimise.schedule(300, 0.05, 1.0)
+            w, last = objective(_at_mode, inputs), [theta[0][-n_modes:]]
+            (w,) = optimise.adam(w, last, to_mode, n_blocks=n_blocks, n_records=1).parameters
+            theta = [tf.concat([theta[0][:-n_modes], w], axis=0), theta[1]]
+        free_energy, keep_path = objective(_rao_blackwell.free_energy, inputs), n_records > _FEW
+        return optimise.begin(
+            free_energy, theta, schedule, n_records=n_records, keep_path=keep_path
+        )
+
+    def advance(
+        run: optimise.Run,
+        until: Tensor,
+        schedule: optimise.Schedule,
+        n_blocks: Tensor,
+        inputs: LoopInputs,
+    ) -> Tensor:
+        free_energy = objective(_rao_blackwell.free_energy, inputs)
+        return optimise.advance(free_energy, run, until, schedule, n_blocks=n_blocks, beta2=BETA2)
+
+    return Compiled(begin), Compiled(advance)
 
 
 def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
@@ -131,7 +146,7 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
         w, np.cumsum([math.prod(shape) for shape in network.shapes]), axis=1
     )
     bias[:] = -(weight.reshape(place.shape) * place).sum(axis=-1)  # views of w
-    trace = _run(small_plan, w, np.full(w.shape, NARROW), n, 1)
+    trace = _run(small_plan, w, np.full(w.shape, NARROW), n, _FEW)
     cost = trace.records.numpy()[-1, 0]
     best = np.argsort(cost)[:n_few]  # NaN comes last
     mean, std = np.zeros((2, n_few, plan.network.n_weights))
@@ -145,12 +160,16 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
 
 def _run(plan: Plan, mean: Array, std: Array, n_modes: int, n_records: int) -> optimise.Trace:
     """Train from (means, sds), each ``[k, n_weights]``; the trace has an entry for each start."""
-    program = _program(plan.padded, plan.settings.likelihood, n_modes, n_records)
+    begin, advance = _programs(plan.padded, plan.settings.likelihood, n_modes, n_records)
     theta = [plan.embed(mean), plan.embed(_loop.inverse_softplus(std))]
     schedule = optimise.schedule(plan.settings.steps, plan.settings.learning_rate, 1.0)
     n_blocks = None if plan.capacity.chunk is None else plan.inputs.n_chunks
-    trace: optimise.Trace = program(theta, schedule, n_blocks, plan.inputs)
-    return trace
+    run = begin(theta, schedule, n_blocks, plan.inputs)
+    n_pauses, parts = len(run.pauses), min(_PARTS, n_records)
+    for k in range(parts):
+        until = tf.constant(n_pauses - n_records * (parts - 1 - k) // parts)
+        run = advance(run, until, schedule, n_blocks, plan.inputs)
+    return optimise.finish(run)
 
 
 def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:

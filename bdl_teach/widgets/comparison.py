@@ -130,9 +130,12 @@ class ComparisonExplorer(MethodsExplorer):
             fits[name] = self._fit_or_recall(key, values)
         return replace(result, methods=fits)
 
-    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+    def _improve(
+        self, values: controls.Values, result: SideBySide, *, at_rest: bool = True
+    ) -> SideBySide | None:
         """Search for mean field's lowest F; then make longer runs, to see which fits converged."""
-        if (better := super()._improve(values, result)) is not None:
+        better = super()._improve(values, result, at_rest=at_rest)
+        if better is not None or not at_rest:
             return better
         for one in result.methods.values():
             if one.convergence is not None and not one.convergence.over:

@@ -118,7 +118,7 @@ class VAEExplorer(Explorer[VAEResult]):
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
         return []  # training with another seed would take seconds, and replace the shown model
 
-    def _improve(self, values: controls.Values, result: VAEResult) -> None:
+    def _improve(self, values: controls.Values, result: VAEResult, *, at_rest: bool = True) -> None:
         """Start a check whether the model has converged; a later tick shows the answer."""
         self._trainer.check_convergence(result.order)
 

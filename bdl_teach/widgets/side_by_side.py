@@ -187,9 +187,13 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
             self._keep(self._key(one.method, result.problem, values), one)
         return super()._complete(values, result)
 
-    def _improve(self, values: controls.Values, result: SideBySide) -> SideBySide | None:
+    def _improve(
+        self, values: controls.Values, result: SideBySide, *, at_rest: bool = True
+    ) -> SideBySide | None:
         """Search further for mean field's lowest F, or continue the chains of SGHMC."""
         for one in result.methods.values():
+            if one.trained and not at_rest:
+                continue
             if (longer := longer_chains(one.fit)) is not None:
                 prediction = self._predict(longer)
                 better = replace(one, fit=longer, prediction=prediction, trained=True)

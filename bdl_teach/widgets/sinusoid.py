@@ -166,9 +166,11 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         more = {"prior_functions": functions, "trained": estimator != "quiet"}
         return SinusoidResult(problem, fit, prediction, estimator, cost, cost, (fit,), **more)
 
-    def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
+    def _improve(
+        self, values: controls.Values, result: SinusoidResult, *, at_rest: bool = True
+    ) -> SinusoidResult | None:
         """Train for longer; take the new fit if its F is lower. Return ``None`` if all is done."""
-        if result.trained:
+        if result.trained or not at_rest:
             return None
         number = result.tried
         last = number == MOST_RUNS - 1

@@ -64,8 +64,10 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
         result = self._compute(values)
         return truth_search.improve(result) or result
 
-    def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
-        return truth_search.improve(result)
+    def _improve(
+        self, values: controls.Values, result: TruthResult, *, at_rest: bool = True
+    ) -> TruthResult | None:
+        return truth_search.improve(result) if at_rest or not result.trained else None
 
     def _replay(self, result: TruthResult, frame: int) -> TruthResult:
         return truth_search.at(result, frame)

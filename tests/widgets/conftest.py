@@ -34,6 +34,7 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
 def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Improve results in this test."""
     monkeypatch.setattr(worker.Worker, "_better", _BETTER)
+    monkeypatch.setattr(worker, "REST", worker.SHARPEN)
 
 
 @pytest.fixture(scope="module", autouse=True)

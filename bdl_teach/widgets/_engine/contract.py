@@ -133,17 +133,19 @@ class Contract(Generic[Result]):
         """
         return None
 
-    def _improve(self, values: Values, result: Result) -> Result | None:
+    def _improve(self, values: Values, result: Result, *, at_rest: bool = True) -> Result | None:
         """Return a better result for the same values, or ``None`` if this one is good enough.
 
-        A thread of its own calls this repeatedly while no control moves, and may be in it during
-        later ticks: change nothing. If the returned result has a field ``trained`` that is false,
-        it is not shown, but improved further; a quick fit with such a field is not compared with a
-        trained one. An exception is ignored. By default, if the result has a field ``convergence``,
-        this makes one of the longer runs that show whether its ``fit`` converged.
+        A thread of its own calls this repeatedly while no control moves: at first with ``at_rest``
+        false, for what takes a fifth of a second and has pauses in which another thread can fit.
+        The thread may be in it during later ticks: change nothing. If the returned result has a
+        field ``trained`` that is false, it is not shown, but improved further; a quick fit with
+        such a field is not compared with a trained one. An exception is ignored. By default, if the
+        result has a field ``convergence``, this makes one of the longer runs that show whether its
+        ``fit`` converged.
         """
         now: Any = result
-        if getattr(now, "convergence", None) is None or now.convergence.over:
+        if not at_rest or getattr(now, "convergence", None) is None or now.convergence.over:
             return None
         better: Result = replace(now, convergence=now.convergence.after_one_more(now.fit))
         return better

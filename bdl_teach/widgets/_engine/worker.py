@@ -24,8 +24,8 @@ from bdl_teach.widgets._engine.pointer import PointerInput
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.status import Readings, Said, plain
 
-REST = 0.8  # seconds without a movement before a mission is judged
-FOLLOW = 0.12  # seconds from a movement to ``_follow`` and ``_improve``: no drag pays for them
+REST = 0.8  # seconds without a movement that are a rest
+IMPROVE, FOLLOW = 0.07, 0.12  # seconds from a movement to these methods: no drag pays for them
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 
@@ -95,8 +95,9 @@ class Worker(PointerInput[Result]):
         """Play the replay if it is on, then improve the result; raise ``Moved`` at a request."""
         self._play()
         self._move_on(values)
-        self._pause(self._asked_at + FOLLOW - time.monotonic())
+        self._pause(self._asked_at + IMPROVE - time.monotonic())
         self._begin_to_improve(values)
+        self._pause(self._asked_at + FOLLOW - time.monotonic())
         while self._film.at_end and self._go_on(values, at_rest=False):
             self._pause()
         self._pause(SHARPEN - FOLLOW)
@@ -165,11 +166,15 @@ class Worker(PointerInput[Result]):
 
     def _better(self, asked: int, values: Values, result: Result) -> Iterator[Result]:
         """Yield ever better results; end if there is none, or if a control has moved."""
-        with suppress(Exception):  # the shown result remains
-            while self._asked == asked and not self._slot.closed:
-                if (better := self._improve(values, result)) is None:
-                    return
-                yield (result := better)
+        for at_rest in (False, True):
+            if at_rest and self._at_rest.ready(self._asked_at + REST - time.monotonic()):
+                return
+            with suppress(Exception):  # the shown result remains
+                while self._asked == asked and not self._slot.closed:
+                    better = self._improve(values, result, at_rest=at_rest)
+                    if better is None or self._asked != asked:
+                        break
+                    yield (result := better)
 
     def _show_what_was_found(self) -> None:
         """Show what the improving thread has found; the worker also calls this while it samples."""

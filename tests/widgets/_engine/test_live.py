@@ -193,7 +193,9 @@ def test_background_compilation_waits_until_a_page_shows_the_explorer() -> None:
 class Improving(Toy):
     """A toy whose height grows by one at rest, up to the next multiple of ten."""
 
-    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+    def _improve(
+        self, values: dict[str, Any], result: float, *, at_rest: bool = True
+    ) -> float | None:
         assert self._compute(values) <= result
         return None if result % 10 == 0 else result + 1
 
@@ -220,7 +222,7 @@ def test_moved_control_interrupts_further_training_of_the_old_fit(
 ) -> None:
     steps: list[float] = []
 
-    def slowly(_values: dict[str, Any], result: float) -> float:
+    def slowly(_values: dict[str, Any], result: float, **_: bool) -> float:
         steps.append(result)
         time.sleep(0.05)
         return result + 1
@@ -230,7 +232,7 @@ def test_moved_control_interrupts_further_training_of_the_old_fit(
     assert improving.set(width=3.0, n=9).ticks == 2
     until(lambda: 27.0 in steps, "an improvement")
 
-    def fails(*_: Any) -> float:
+    def fails(*_: Any, **__: bool) -> float:
         steps.clear()
         raise ZeroDivisionError
 

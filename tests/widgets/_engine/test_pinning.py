@@ -14,7 +14,9 @@ from tests.widgets._engine.toy import Toy, text
 class Slope(Toy):
     """A toy whose height grows by 0.5 while nobody moves a control."""
 
-    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+    def _improve(
+        self, values: dict[str, Any], result: float, *, at_rest: bool = True
+    ) -> float | None:
         return None if result % 1 else result + 0.5
 
 
@@ -81,7 +83,9 @@ class Grown(Slope):
     def _compute(self, values: dict[str, Any]) -> float:
         return Height(super()._compute(values))
 
-    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+    def _improve(
+        self, values: dict[str, Any], result: float, *, at_rest: bool = True
+    ) -> float | None:
         if not isinstance(result, Height):
             return None
         return result + 0.25 if result % 1 else Height(result + 0.25)
