@@ -515,7 +515,7 @@
     c.font = "12px system-ui, sans-serif";
     c.fillStyle = colour("soft");
     c.strokeStyle = colour("line");
-    c.lineWidth = 1;
+    c.lineWidth = 0.5; // of lines that a flat rectangle draws twice
     c.textAlign = "center";
     c.textBaseline = "top";
     const xs = ticks(x0 - x1, x0 + x1, s.width / 90), ys = ticks(y0 - y1 * limit, y0 + y1 * limit, s.height / 45);
