@@ -469,7 +469,7 @@
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, s.width, s.height);
     axes(c, s);
-    if ($("verdict").textContent) shade(c, s);
+    if (panels.every(settled) && $("verdict").textContent) shade(c, s);
     c.save();
     c.beginPath();
     c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
