@@ -474,21 +474,11 @@
     c.beginPath();
     c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
     c.clip();
-    if (state.lines) {
-      c.globalAlpha = 0.5;
-      for (const line of priorLines()) curve(c, s, line, colour("soft"), 1);
-      c.globalAlpha = 1;
-    }
+    if (state.lines) strands(c, s, priorLines(), colour("soft"));
     if (answer) {
-      const m = GRID.length, noise = state.noise;
-      const total = Array.from(answer.std, (sd) => Math.hypot(sd, noise));
-      band(c, s, answer.mean, total, colour("total"), 0.22);
+      band(c, s, answer.mean, answer.std.map((sd) => Math.hypot(sd, state.noise)), colour("total"), 0.22);
       band(c, s, answer.mean, answer.std, colour("band"), 0.42);
-      c.globalAlpha = 0.55;
-      for (let k = 0; k * m < answer.lines.length && answer.lines.length > m; k++) {
-        curve(c, s, answer.lines.subarray(k * m, (k + 1) * m), colour("draw"), 1);
-      }
-      c.globalAlpha = 1;
+      if (answer.lines.length > GRID.length) strands(c, s, answer.lines, colour("draw"));
       if (answer.before) curve(c, s, answer.before, colour("mean"), 1, [2, 4]);
       curve(c, s, answer.mean, colour("mean"), 2.5);
     }
@@ -567,6 +557,12 @@
     c.setLineDash([]);
   }
 
+  function strands(c, s, lines, style) {
+    c.globalAlpha = 0.55;
+    for (let from = 0; from < lines.length; from += GRID.length) curve(c, s, lines.subarray(from, from + GRID.length), style, 1);
+    c.globalAlpha = 1;
+  }
+
   function band(c, s, mean, std, style, alpha) {
     c.fillStyle = style;
     c.globalAlpha = alpha;
@@ -590,9 +586,7 @@
   function priorLines() {
     const { hidden, prior: given } = problem(), net = engine.network(hidden), prior = engine.makePrior(given);
     const next = engine.normal(86028121), draw = engine.uniform(86028121);
-    return Array.from({ length: 12 }, () => {
-      return engine.evaluate(net, Float64Array.from({ length: net.nWeights }, () => prior.draw(next, draw)), GRID);
-    });
+    return engine.evaluate(net, Float64Array.from({ length: 12 * net.nWeights }, () => prior.draw(next, draw)), GRID);
   }
 
   let due = 0;

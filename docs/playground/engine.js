@@ -84,6 +84,7 @@ function playgroundEngine() {
     return { sizes, layers, nWeights: start, fanIn };
   }
 
+  const isShallow = (net) => net.layers.length === 2;
   const unitsOf = (net) => net.sizes.map((size) => new Float64Array(size));
 
   /** Return f(x) for the weights that begin at `offset` of `w`; fill in all `units`, layer by layer. */
@@ -102,11 +103,13 @@ function playgroundEngine() {
     return units[last + 1][0];
   }
 
-  /** Return f(x) at every x, for the weights that begin at `offset` of `w`. */
-  function evaluate(net, w, x, offset = 0, out = new Float64Array(x.length)) {
-    const units = unitsOf(net);
-    for (let i = 0; i < x.length; i++) out[i] = forward(net, w, x[i], units, offset);
-    return out;
+  /** Return f(x) at every x, for weight vectors that stand one after the other: [draws × m]. */
+  function evaluate(net, w, x) {
+    const units = unitsOf(net), f = new Float64Array((w.length / net.nWeights) * x.length);
+    for (let at = 0, offset = 0; at < f.length; offset += net.nWeights) {
+      for (let i = 0; i < x.length; i++, at++) f[at] = forward(net, w, x[i], units, offset);
+    }
+    return f;
   }
 
   /**
@@ -114,6 +117,7 @@ function playgroundEngine() {
    * Buffers are made once: it is called a hundred thousand times.
    */
   function squares(net, x, y) {
+    if (isShallow(net)) return shallowSquares(net.sizes[1], x, y);
     const last = net.layers.length - 1, units = unitsOf(net), deltas = unitsOf(net);
     return function evaluateSquares(w, gradient) {
       gradient.fill(0);
@@ -138,6 +142,33 @@ function playgroundEngine() {
         }
       }
       return total;
+    };
+  }
+
+  /** The same for a network 1-H-1, unit by unit, which is three times as fast. */
+  function shallowSquares(H, x, y) {
+    const residual = new Float64Array(x.length);
+    return function evaluateSquares(w, gradient) {
+      for (let i = 0; i < x.length; i++) residual[i] = w[3 * H] - y[i];
+      for (let k = 0; k < H; k++) {
+        const a = w[k], b = w[H + k], u = w[2 * H + k];
+        for (let i = 0; i < x.length; i++) residual[i] += u * Math.max(0, a * x[i] + b);
+      }
+      for (let k = 0; k < H; k++) {
+        const a = w[k], b = w[H + k], u = w[2 * H + k];
+        let slope = 0, sum = 0; // of the points at which the unit is on
+        for (let i = 0; i < x.length; i++) {
+          if (a * x[i] + b > 0) {
+            slope += residual[i] * x[i];
+            sum += residual[i];
+          }
+        }
+        gradient[k] = u * slope;
+        gradient[H + k] = u * sum;
+        gradient[2 * H + k] = a * slope + b * sum;
+      }
+      gradient[3 * H] = residual.reduce((sum, one) => sum + one, 0);
+      return residual.reduce((sum, one) => sum + 0.5 * one * one, 0);
     };
   }
 
@@ -380,8 +411,6 @@ function playgroundEngine() {
     return Object.assign(trainer, { mu, rho });
   }
 
-  const isShallow = (net) => net.layers.length === 2;
-
   /** Return the free energy of q in nats, {total, complexity, likelihood}: exact for one hidden layer, else by draws. */
   function freeEnergy(problem, mu, rho, klWeight, used) {
     const { complexity, likelihood } = isShallow(problem.net)
@@ -441,17 +470,14 @@ function playgroundEngine() {
     return { ...found[0], gain, totals: found.map(({ total }) => total) };
   }
 
-  /** Return mean and sd of f(x) under q on a grid, and 12 `lines` drawn from q: exact as `freeEnergy` is. */
-  function predict(problem, mu, rho, grid) {
-    const { net } = problem, x = Float64Array.from(grid), draws = isShallow(net) ? 12 : 200;
-    const w = new Float64Array(draws * mu.length), next = normal(32452843);
-    for (let at = 0, s = 0; s < draws; s++) {
-      for (let i = 0; i < mu.length; i++, at++) w[at] = mu[i] + softplus(rho[i]) * next();
-    }
-    const f = functions(net, w, x), lines = f.slice(0, 12 * x.length);
-    if (!isShallow(net)) return { ...moments(f, draws, x.length), lines };
-    const { mean, variance } = exactEnergy({ ...problem, x, y: x }, 1)(mu, rho, w.slice(), w.slice());
-    return { mean, std: variance.map(Math.sqrt), lines };
+  /** Return q's free energy, its mean and sd of f(x) on a grid, and 12 `lines` drawn from it: exact as `freeEnergy` is. */
+  function describe(problem, { mu, rho }, klWeight, grid) {
+    const { net } = problem, draws = isShallow(net) ? 12 : 200, next = normal(32452843);
+    const w = new Float64Array(draws * mu.length).map((_, i) => mu[i % mu.length] + softplus(rho[i % mu.length]) * next());
+    const f = evaluate(net, w, grid), told = { ...freeEnergy(problem, mu, rho, klWeight), lines: f.slice(0, 12 * grid.length) };
+    if (!isShallow(net)) return { ...told, ...moments(f, draws, grid.length) };
+    const { mean, variance } = exactEnergy({ ...problem, x: grid, y: grid }, 1)(mu, rho, w.slice(), w.slice());
+    return { ...told, mean, std: variance.map(Math.sqrt) };
   }
 
   /* ---- Hamiltonian Monte Carlo. ---- */
@@ -554,15 +580,6 @@ function playgroundEngine() {
     return out;
   }
 
-  /** Evaluate weight vectors that stand one after the other: [draws × m]. */
-  function functions(net, weights, x) {
-    const draws = weights.length / net.nWeights, f = new Float64Array(draws * x.length);
-    for (let s = 0; s < draws; s++) {
-      evaluate(net, weights, x, s * net.nWeights, f.subarray(s * x.length, (s + 1) * x.length));
-    }
-    return f;
-  }
-
   /** Return the standard normal quantile of p (Abramowitz & Stegun 1964, 26.2.23, and a Newton step). */
   function quantile(p) {
     const low = Math.min(p, 1 - p), t = Math.sqrt(-2 * Math.log(low));
@@ -614,7 +631,7 @@ function playgroundEngine() {
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    lowest, exactEnergy, predict, hmcChain, moments, functions, join, diagnose, uniform, normal, normals, STEPS,
+    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, STEPS,
   };
 }
 

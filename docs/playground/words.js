@@ -222,5 +222,3 @@ const PLAYGROUND_WORDS = {
     },
   },
 };
-
-if (typeof module !== "undefined") module.exports = PLAYGROUND_WORDS;

@@ -79,8 +79,8 @@ function playgroundWorker(engine) {
     function answer() {
       last = { method: q.method, net, trainers };
       const told = { final: first.done >= steps, step: first.done, steps };
-      if (q.method === "bbb") return { ...told, ...pictureOf(q, problem, first) };
-      const lines = engine.functions(net, engine.join(trainers.map(({ w }) => w)), Float64Array.from(q.grid));
+      if (q.method === "bbb") return { ...told, ...engine.describe(problem, first, q.klWeight, q.grid) };
+      const lines = engine.evaluate(net, engine.join(trainers.map(({ w }) => w)), q.grid);
       return { ...told, ...engine.moments(lines, trainers.length, q.grid.length), lines, loss: first.loss };
     }
     if (q.watch) {
@@ -91,11 +91,6 @@ function playgroundWorker(engine) {
     }
   }
 
-  /** What q is on the grid, and its free energy. */
-  function pictureOf(q, problem, { mu, rho }) {
-    return { ...engine.predict(problem, mu, rho, q.grid), ...engine.freeEnergy(problem, mu, rho, q.klWeight) };
-  }
-
   /** Some searches for the lowest free energy; the page takes the best of all workers. */
   function* search(q, problem) {
     const found = [];
@@ -104,7 +99,7 @@ function playgroundWorker(engine) {
       found.push(yield* engine.lowest(problem, { ...q, seed: q.seed + 1000 * k, start }));
     }
     const best = found.reduce((one, other) => (other.total < one.total ? other : one));
-    yield { final: true, ...best, totals: found.flatMap(({ totals }) => totals), ...pictureOf(q, problem, best) };
+    yield { final: true, ...best, totals: found.flatMap(({ totals }) => totals), ...engine.describe(problem, best, q.klWeight, q.grid) };
   }
 
   /** Some chains of Hamiltonian Monte Carlo; the page puts those of several workers together. */
@@ -114,13 +109,13 @@ function playgroundWorker(engine) {
       const start = from && { start: from.chains[i].at(), stepSize: from.chains[i].stepSize() };
       return engine.hmcChain(problem, { warmUp: WARM_UP, seed: q.seed + 1000 * k, ...start });
     });
-    const grid = Float64Array.from(q.grid), m = grid.length, [first] = all;
+    const m = q.grid.length, [first] = all;
     const kept = all.map(() => new Float64Array(0)); // functions, one after the other
     let total = from ? FOLLOW.hmc : WARM_UP + KEPT, shownAt = 0;
     function answer() {
       last = { method: q.method, net, chains: all };
       const warm = first.done <= WARM_UP;
-      const functions = (vectors) => engine.functions(net, engine.join(vectors), grid);
+      const functions = (vectors) => engine.evaluate(net, engine.join(vectors), q.grid);
       const draws = all.map((chain, k) => {
         if (warm) return functions(chain.recent);
         kept[k] = engine.join([kept[k], functions(chain.kept.slice(kept[k].length / m))]);
@@ -138,5 +133,3 @@ function playgroundWorker(engine) {
     }
   }
 }
-
-if (typeof module !== "undefined") module.exports = playgroundWorker;
