@@ -10,6 +10,7 @@
   const KINDS = Object.keys(TRUTHS);
   const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
   const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain, and judged after each MORE
+  const SEARCHES = 4, RESTS = 0.5, SEEN = 0.1; // nats: F rests if 2000 more steps lower it by less; less shows in no picture
   const START = {
     a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
     edited: false, // own points that were made up first: what made them is still their truth
@@ -253,21 +254,29 @@
         method, problem: problem(), seed: state.seed, watch: watching() && !hmc, // chains go on by themselves
         samples: bbb ? state.samples : 0, klWeight: bbb ? state.kl : 0,
       };
-      const same = JSON.stringify(question);
+      const same = JSON.stringify(question), { answer } = this;
       if (same === this.same && !this.followed) return this.promise; // it goes on, or stands
-      const many = hmc ? Math.min(CHAINS, navigator.hardwareConcurrency || 2) : 1;
-      Object.assign(this, { same, id, many, followed: follow, watched: question.watch, parts: [], judged: {}, failed: false });
-      if (this.answer) this.answer.old = true; // of another state: nothing is said of it
+      const kept = bbb && !question.watch && same === this.same && answer?.id === this.id; // the hand's own fit is the quick one
+      Object.assign(this, { same, id, kept, question, followed: follow, watched: question.watch, failed: false });
+      if (answer) answer.old = !kept; // of another state: nothing is said of it
       if (!this.rest) this.promise = new Promise((resolve) => (this.rest = resolve)); // else that of an overtaken question
+      const from = follow && bbb && answer?.mu && { mu: answer.mu, rho: answer.rho };
+      this.send({ ...question, follow, from }, hmc ? CHAINS : 1);
+      return this.promise;
+    }
+
+    /** Send a question to as many workers as share its parts: chains, or searches. */
+    send(question, parts) {
+      const many = Math.min(parts, navigator.hardwareConcurrency || 2), all = Array.from({ length: parts }, (_, k) => k);
+      const { id } = Object.assign(this, { many, parts: [], judged: {} });
       try {
         for (let i = 0; i < many; i++) {
-          const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
-          this.worker(i).postMessage({ ...question, id, follow, grid: GRID, chains });
+          this.worker(i).postMessage({ ...question, id, grid: GRID, chains: all.filter((k) => k % many === i) });
         }
+        this.workers.slice(many).forEach((worker) => worker.postMessage({ id }));
       } catch {
         this.fail();
       }
-      return this.promise;
     }
 
     /** Give up workers that were refused or that broke; the next question tries anew. */
@@ -281,15 +290,30 @@
     hear(told, i) {
       // Between two movements of a hand an older answer is better than none.
       if (told.id !== this.id && !told.follow) return;
-      if (this.method === "hmc") {
-        if (!told.draws || !this.collect(told, i)) return;
-      } else if (told.mean) this.answer = { ...told, method: this.method };
-      else return;
+      if ((this.method === "hmc") !== Boolean(told.draws)) return; // of another method
+      this.parts[i] = told;
+      const parts = this.parts.filter(Boolean);
+      if (parts.length < this.many || parts.some((p) => p.step !== told.step || p.id !== told.id)) return;
+      if (told.draws) this.answer = this.together(parts);
+      else if (told.totals) this.answer = this.lowest(parts);
+      else if (this.kept && told.id === this.id) this.answer.follow = false;
+      else this.answer = { ...told, method: this.method };
       if (!held) fitLimit();
       paint();
-      if (told.id !== this.id || !(told.final || this.watched)) return;
-      this.rest = this.rest?.(); // let those go on who wait
-      if (this.goesOn) this.workers.slice(0, this.many).forEach((w) => w.postMessage({ id: told.id, more: MORE }));
+      if (told.id !== this.id) return;
+      const falls = told.final && this.method === "bbb" && !told.follow && !told.totals;
+      if (falls) this.send({ ...this.question, method: "lowest", watch: false }, SEARCHES);
+      if (this.watched || (told.final && !falls)) this.rest = this.rest?.(); // let those go on who wait
+      if (told.final && this.goesOn) this.workers.slice(0, this.many).forEach((w) => w.postMessage({ id: told.id, on: MORE }));
+    }
+
+    /** The lowest q that all workers found; as a picture, what is shown if it is hardly higher. */
+    lowest(found) {
+      const best = found.reduce((one, other) => (other.total < one.total ? other : one));
+      const before = this.answer, gained = before.total - best.total, totals = found.flatMap((one) => one.totals);
+      const shown = gained < SEEN ? { ...before, mu: best.mu, rho: best.rho } : { ...best, before: before.mean, gained };
+      const agree = totals.filter((total) => total < best.total + RESTS).length;
+      return { ...shown, method: "bbb", rests: state.layers === 1 && best.gain < RESTS, starts: totals.length, agree };
     }
 
     /** Whether the chains draw on: they do not agree yet, and have not drawn for long. */
@@ -298,31 +322,15 @@
       return this.method === "hmc" && !answer.follow && !(answer.r_hat <= MIXED) && answer.total < CHAINS * MOST_DRAWS;
     }
 
-    /** Put the chains of all workers together; false until each has answered. */
-    collect(told, i) {
-      this.parts[i] = told;
-      const parts = this.parts.filter(Boolean);
-      if (parts.length < this.many || parts.some((p) => p.step !== told.step || p.id !== told.id)) return false;
+    /** The chains of all workers together. */
+    together(parts) {
       const m = GRID.length, chains = parts.flatMap((p) => p.draws), f = engine.join(chains), total = f.length / m;
       const lines = engine.join(Array.from({ length: 12 }, (_, s) => f.subarray(Math.floor((s * total) / 12) * m).subarray(0, m)));
-      this.answer = { ...told, method: "hmc", ...engine.moments(f, total, m), total, lines };
-      if (told.final && !told.follow) this.judged = { ...agreement(chains, m), draws: total };
-      Object.assign(this.answer, this.judged);
-      return true;
+      const at = (i) => chains.map((g) => Float64Array.from({ length: g.length / m }, (_, s) => g[s * m + i]));
+      const largest = () => Math.max(...Array.from(GRID, (_, i) => engine.diagnose(at(i)).rHat)); // R-hat over the grid
+      if (parts[0].final && !parts[0].follow) this.judged = { r_hat: largest(), draws: total };
+      return { ...parts[0], method: "hmc", ...engine.moments(f, total, m), total, lines, ...this.judged };
     }
-
-  }
-
-  /** Largest R-hat of the function over the grid, and least effective number of draws at 13 places. */
-  function agreement(chains, m) {
-    let r_hat = 1, ess = Infinity;
-    for (let i = 0; i < m; i++) {
-      const of = chains.map((f) => Float64Array.from({ length: f.length / m }, (_, s) => f[s * m + i]));
-      const found = engine.diagnose(of, i % 10 === 0);
-      r_hat = Math.max(r_hat, found.rHat);
-      ess = Math.min(ess, found.ess);
-    }
-    return { r_hat, ess };
   }
 
   /* ---- What the pictures say. ---- */
@@ -358,30 +366,34 @@
       const [complexity, likelihood] = [state.kl * answer.complexity, answer.likelihood].map(Math.round);
       values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
       Object.assign(values, { complexity, likelihood, F: complexity + likelihood }); // the sum of what is written
+      values.is = state.layers === 1 ? "=" : "≈";
+      values.rest = training(answer) + (answer.gained ? say("found", { by: show(answer.gained) }) : "");
     }
     if (method === "map") values.loss = Math.round(answer.loss);
     if (method === "hmc") {
       const verdict = answer.r_hat <= MIXED ? "mixed" : panel.goesOn ? "mixing" : "not";
-      Object.assign(values, { r_hat: upward(answer.r_hat), ess: Math.round(answer.ess), draws: answer.draws });
+      Object.assign(values, { r_hat: upward(answer.r_hat), draws: answer.draws });
       values.verdict = say(verdict, { mixed: MIXED });
     }
     return say(`status.${method}`, values);
   }
 
+  const training = (answer) => say("rests" in answer ? (answer.rests ? "rests" : "status.ended") : "status.falls", answer); // of two layers F is an estimate
   const upward = (r_hat) => (Math.ceil(r_hat * 1000) / 1000).toFixed(r_hat < 1.1 ? 3 : 2); // no 1.02 above 1.02
   const broken = ({ mean, r_hat = 1 }) => !(mean.every(Number.isFinite) && r_hat < Infinity);
 
-  /** Whether a picture shows what the verdict may speak of: a fit, or draws, of the present state. */
-  function settled({ answer, failed }) {
-    return answer && (answer.final || answer.r_hat) && !failed && !answer.old && !answer.follow;
-  }
+  /** Whether a picture is one of the present state; and whether it is finished, so that the verdict may speak of it. */
+  const current = ({ answer, failed }) => answer && !failed && !answer.old && !answer.follow;
+  const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" in panel.answer : panel.answer.final || panel.answer.r_hat);
 
   function verdict() {
-    if (!panels.every(settled) || state.a === state.b || panels.some(({ answer }) => broken(answer))) return "";
+    if (state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
     const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
     const drawing = chains?.goesOn ? `; ${say("mixing")}` : "";
     if (r_hat > MIXED) return say("wait", { r_hat: upward(r_hat), drawing });
-    return judged(...panels.map(({ answer }) => answer));
+    const falls = panels.find(({ method, answer }) => method === "bbb" && !answer.rests);
+    if (falls) return training(falls.answer);
+    return panels.every(settled) ? judged(...panels.map(({ answer }) => answer)) : "";
   }
 
   function judged(one, other) {
@@ -397,13 +409,11 @@
 
   function readingsOf({ answer }) {
     if (!answer) return null;
-    const of = truth(), rms = of
-      ? Math.sqrt(GRID.reduce((sum, x, i) => sum + (Math.abs(x) <= 0.5 ? (answer.mean[i] - of(x)) ** 2 : 0), 0)
-        / GRID.filter((x) => Math.abs(x) <= 0.5).length)
-      : NaN;
+    const of = truth(), inside = [...GRID.keys()].filter((i) => Math.abs(GRID[i]) <= 0.5);
+    const rms = of ? Math.sqrt(inside.reduce((sum, i) => sum + (answer.mean[i] - of(GRID[i])) ** 2, 0) / inside.length) : NaN;
     return {
-      method: answer.method, F: answer.method === "bbb" ? answer.total : NaN, rms, r_hat: answer.r_hat ?? NaN,
-      ess: answer.ess ?? NaN, mean: [...answer.mean], sd: [...answer.std],
+      method: answer.method, F: answer.method === "bbb" ? answer.total : NaN, rms, rests: answer.rests ?? false,
+      r_hat: answer.r_hat ?? NaN, mean: [...answer.mean], sd: [...answer.std],
     };
   }
 
@@ -459,26 +469,17 @@
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, s.width, s.height);
     axes(c, s);
-    if ($("verdict").textContent) shade(c, s);
+    if (panels.every(settled) && $("verdict").textContent) shade(c, s);
     c.save();
     c.beginPath();
     c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
     c.clip();
-    if (state.lines) {
-      c.globalAlpha = 0.5;
-      for (const line of priorLines()) curve(c, s, line, colour("soft"), 1);
-      c.globalAlpha = 1;
-    }
+    if (state.lines) strands(c, s, priorLines(), colour("soft"));
     if (answer) {
-      const m = GRID.length, noise = state.noise;
-      const total = Array.from(answer.std, (sd) => Math.hypot(sd, noise));
-      band(c, s, answer.mean, total, colour("total"), 0.22);
+      band(c, s, answer.mean, answer.std.map((sd) => Math.hypot(sd, state.noise)), colour("total"), 0.22);
       band(c, s, answer.mean, answer.std, colour("band"), 0.42);
-      c.globalAlpha = 0.55;
-      for (let k = 0; k * m < answer.lines.length && answer.lines.length > m; k++) {
-        curve(c, s, answer.lines.subarray(k * m, (k + 1) * m), colour("draw"), 1);
-      }
-      c.globalAlpha = 1;
+      if (answer.lines.length > GRID.length) strands(c, s, answer.lines, colour("draw"));
+      if (answer.before) curve(c, s, answer.before, colour("mean"), 1, [2, 4]);
       curve(c, s, answer.mean, colour("mean"), 2.5);
     }
     const of = truth();
@@ -504,20 +505,20 @@
     c.font = "12px system-ui, sans-serif";
     c.fillStyle = colour("soft");
     c.strokeStyle = colour("line");
-    c.lineWidth = 1;
+    c.lineWidth = 0.5; // of lines that a flat rectangle draws twice
     c.textAlign = "center";
     c.textBaseline = "top";
     const xs = ticks(x0 - x1, x0 + x1, s.width / 90), ys = ticks(y0 - y1 * limit, y0 + y1 * limit, s.height / 45);
     for (const x of xs.values) {
       const at = s.x((x - x0) / x1);
-      line(c, at, MARGIN.top, at, s.height - MARGIN.bottom);
+      c.strokeRect(at, MARGIN.top, 0, s.height - MARGIN.top - MARGIN.bottom);
       c.fillText(xs.text(x), Math.min(Math.max(at, 30), s.width - 24), s.height - MARGIN.bottom + 6);
     }
     c.textAlign = "right";
     c.textBaseline = "middle";
     for (const y of ys.values) {
       const at = s.y((y - y0) / y1);
-      line(c, MARGIN.left, at, s.width - MARGIN.right, at);
+      c.strokeRect(MARGIN.left, at, s.width - MARGIN.left - MARGIN.right, 0);
       c.fillText(ys.text(y), MARGIN.left - 5, at);
     }
     const titles = [xs, ys].map(({ shared }, k) => [named(k), shared && `(${shared})`].filter(Boolean).join(" "));
@@ -546,13 +547,6 @@
     return { values, text, shared: shared.filter(Boolean).join(" ") };
   }
 
-  function line(c, x0, y0, x1, y1) {
-    c.beginPath();
-    c.moveTo(x0, y0);
-    c.lineTo(x1, y1);
-    c.stroke();
-  }
-
   function curve(c, s, f, style, width, dash = []) {
     c.strokeStyle = style;
     c.lineWidth = width;
@@ -561,6 +555,12 @@
     f.forEach((y, i) => c.lineTo(s.x(GRID[i]), s.y(y)));
     c.stroke();
     c.setLineDash([]);
+  }
+
+  function strands(c, s, lines, style) {
+    c.globalAlpha = 0.55;
+    for (let from = 0; from < lines.length; from += GRID.length) curve(c, s, lines.subarray(from, from + GRID.length), style, 1);
+    c.globalAlpha = 1;
   }
 
   function band(c, s, mean, std, style, alpha) {
@@ -586,9 +586,7 @@
   function priorLines() {
     const { hidden, prior: given } = problem(), net = engine.network(hidden), prior = engine.makePrior(given);
     const next = engine.normal(86028121), draw = engine.uniform(86028121);
-    return Array.from({ length: 12 }, () => {
-      return engine.evaluate(net, Float64Array.from({ length: net.nWeights }, () => prior.draw(next, draw)), GRID);
-    });
+    return engine.evaluate(net, Float64Array.from({ length: 12 * net.nWeights }, () => prior.draw(next, draw)), GRID);
   }
 
   let due = 0;
@@ -859,7 +857,7 @@
     $("play").disabled = $("one").disabled = !on;
     ask();
   };
-  const forward = (advance) => panels.forEach(({ method, id, workers }) => method === "hmc" || workers[0]?.postMessage({ id, advance }));
+  const forward = (advance) => panels.forEach(({ method, id, workers }) => method === "hmc" || workers[0]?.postMessage({ id, on: advance }));
   $("one").onclick = () => forward(10);
   $("play").onclick = () => {
     if (playing) return stop();
@@ -995,7 +993,7 @@
   /*
    * What other scripts may use. `set` takes values of the state by name, ignores names and values
    * that it does not know, and resolves with the readings once both pictures have fitted the state
-   * that is then the latest (chains that have not mixed draw on); while a training is watched, once
+   * that is then the latest, mean field until F rests (chains that have not mixed draw on); while a training is watched, once
    * both have begun; where workers are refused, at once, with null for a picture. So does `ready`.
    */
   window.playground = {

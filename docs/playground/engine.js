@@ -11,7 +11,7 @@
  * matrix [out, in] row by row, then the biases [out], as in `bdl_teach.mlp`.
  */
 function playgroundEngine() {
-  const LOG_2PI = Math.log(2 * Math.PI);
+  const LOG_2PI = Math.log(2 * Math.PI), DENSITY = 1 / Math.sqrt(2 * Math.PI);
   const STEPS = 1500; // of a training, unless told otherwise
 
   /* ---- Random numbers: a seed gives the same numbers in every browser. ---- */
@@ -59,6 +59,12 @@ function playgroundEngine() {
     return values;
   }
 
+  /** Return Φ(−z) for z ≥ 0 and the density at z, with an error of 10⁻⁷ (Abramowitz & Stegun 1964, 26.2.17). */
+  function tail(z, density) {
+    const t = 1 / (1 + 0.2316419 * z);
+    return density * t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  }
+
   /* ---- The network. ---- */
 
   /** Describe a network: units per layer, number of weights, inputs of each weight's layer. */
@@ -78,6 +84,7 @@ function playgroundEngine() {
     return { sizes, layers, nWeights: start, fanIn };
   }
 
+  const isShallow = (net) => net.layers.length === 2;
   const unitsOf = (net) => net.sizes.map((size) => new Float64Array(size));
 
   /** Return f(x) for the weights that begin at `offset` of `w`; fill in all `units`, layer by layer. */
@@ -96,11 +103,13 @@ function playgroundEngine() {
     return units[last + 1][0];
   }
 
-  /** Return f(x) at every x, for the weights that begin at `offset` of `w`. */
-  function evaluate(net, w, x, offset = 0, out = new Float64Array(x.length)) {
-    const units = unitsOf(net);
-    for (let i = 0; i < x.length; i++) out[i] = forward(net, w, x[i], units, offset);
-    return out;
+  /** Return f(x) at every x, for weight vectors that stand one after the other: [draws × m]. */
+  function evaluate(net, w, x) {
+    const units = unitsOf(net), f = new Float64Array((w.length / net.nWeights) * x.length);
+    for (let at = 0, offset = 0; at < f.length; offset += net.nWeights) {
+      for (let i = 0; i < x.length; i++, at++) f[at] = forward(net, w, x[i], units, offset);
+    }
+    return f;
   }
 
   /**
@@ -108,6 +117,7 @@ function playgroundEngine() {
    * Buffers are made once: it is called a hundred thousand times.
    */
   function squares(net, x, y) {
+    if (isShallow(net)) return shallowSquares(net.sizes[1], x, y);
     const last = net.layers.length - 1, units = unitsOf(net), deltas = unitsOf(net);
     return function evaluateSquares(w, gradient) {
       gradient.fill(0);
@@ -135,46 +145,80 @@ function playgroundEngine() {
     };
   }
 
+  /** The same for a network 1-H-1, unit by unit, which is three times as fast. */
+  function shallowSquares(H, x, y) {
+    const residual = new Float64Array(x.length);
+    return function evaluateSquares(w, gradient) {
+      for (let i = 0; i < x.length; i++) residual[i] = w[3 * H] - y[i];
+      for (let k = 0; k < H; k++) {
+        const a = w[k], b = w[H + k], u = w[2 * H + k];
+        for (let i = 0; i < x.length; i++) residual[i] += u * Math.max(0, a * x[i] + b);
+      }
+      for (let k = 0; k < H; k++) {
+        const a = w[k], b = w[H + k], u = w[2 * H + k];
+        let slope = 0, sum = 0; // of the points at which the unit is on
+        for (let i = 0; i < x.length; i++) {
+          if (a * x[i] + b > 0) {
+            slope += residual[i] * x[i];
+            sum += residual[i];
+          }
+        }
+        gradient[k] = u * slope;
+        gradient[H + k] = u * sum;
+        gradient[2 * H + k] = a * slope + b * sum;
+      }
+      gradient[3 * H] = residual.reduce((sum, one) => sum + one, 0);
+      return residual.reduce((sum, one) => sum + 0.5 * one * one, 0);
+    };
+  }
+
   /* ---- Prior and likelihood. ---- */
+
+  const softplus = (r) => Math.max(r, 0) + Math.log1p(Math.exp(-Math.abs(r)));
+  const logistic = (r) => 1 / (1 + Math.exp(-r));
 
   /**
    * Return the prior of each weight: a Gaussian {sigma} or a mixture {sigma1, sigma2, pi}.
-   * `evaluate(w, gradient)` returns Σ log P(w) and *subtracts* its gradient from `gradient`.
+   * `evaluate(w, gradient)` returns Σ log P(w) and *subtracts* its gradient from `gradient`;
+   * `expect(mean, std, out)` fills in E[−log P(w)] for w ~ N(mean, std²) and its two slopes.
    */
-  function makePrior(given) {
-    if (given.sigma !== undefined) {
-      const precision = 1 / given.sigma ** 2, constant = -Math.log(given.sigma) - 0.5 * LOG_2PI;
-      return {
-        std: given.sigma,
-        draw: (next) => given.sigma * next(),
-        evaluate(w, gradient) {
-          let total = w.length * constant;
-          for (let i = 0; i < w.length; i++) {
-            total -= 0.5 * precision * w[i] * w[i];
-            gradient[i] += precision * w[i];
-          }
-          return total;
-        },
-      };
-    }
-    const { sigma1, sigma2, pi } = given;
-    const p1 = 1 / sigma1 ** 2, p2 = 1 / sigma2 ** 2;
-    const c1 = Math.log(pi) - Math.log(sigma1) - 0.5 * LOG_2PI; // −∞ where π = 0
-    const c2 = Math.log(1 - pi) - Math.log(sigma2) - 0.5 * LOG_2PI;
+  function makePrior({ sigma, sigma1 = sigma, sigma2 = sigma, pi = 1 }) {
+    const [high, low, part] = sigma1 < sigma2 ? [sigma2, sigma1, 1 - pi] : [sigma1, sigma2, pi];
+    const [wide, share] = part ? [high, part] : [low, 1];
+    // log P(w) = offset − ½ w² / wide² + softplus(a − b w²)
+    const offset = Math.log(share / wide) - 0.5 * LOG_2PI, precision = 1 / wide ** 2;
+    const a = Math.log((1 - share) / share) + Math.log(wide / low), b = 0.5 * (1 / low ** 2 - precision);
+    const reach = Math.sqrt((Math.max(a, 0) + 20) / b); // of softplus, which is 0 for a Gaussian
     return {
+      wide,
       std: Math.sqrt(pi * sigma1 ** 2 + (1 - pi) * sigma2 ** 2),
-      draw: (next, draw) => (draw() < pi ? sigma1 : sigma2) * next(),
+      draw: (next, draw) => (pi === 1 || draw() < pi ? sigma1 : sigma2) * next(),
       evaluate(w, gradient) {
-        let total = 0;
+        let total = w.length * offset;
         for (let i = 0; i < w.length; i++) {
           const square = w[i] * w[i];
-          const a = c1 - 0.5 * p1 * square, b = c2 - 0.5 * p2 * square;
-          const high = Math.max(a, b), log = high + Math.log(Math.exp(a - high) + Math.exp(b - high));
-          const share = Math.exp(a - log); // of the first half
-          total += log;
-          gradient[i] += (share * p1 + (1 - share) * p2) * w[i];
+          total -= 0.5 * precision * square;
+          gradient[i] += precision * w[i];
+          if (share === 1) continue;
+          total += softplus(a - b * square);
+          gradient[i] += 2 * b * logistic(a - b * square) * w[i];
         }
         return total;
+      },
+      expect(mean, std, out) {
+        out[0] = 0.5 * precision * (mean * mean + std * std) - offset;
+        out[1] = precision * mean;
+        out[2] = precision * std;
+        if (share === 1) return;
+        const from = Math.max(mean - 6 * std, -reach), to = Math.min(mean + 6 * std, reach);
+        const width = (to - from) / 16; // the midpoint rule
+        for (let w = from + width / 2; w < to; w += width) {
+          const z = (w - mean) / std, mass = (DENSITY * width * Math.exp(-0.5 * z * z)) / std;
+          const bump = mass * softplus(a - b * w * w);
+          out[0] -= bump;
+          out[1] -= (bump * z) / std;
+          out[2] -= (bump * (z * z - 1)) / std;
+        }
       },
     };
   }
@@ -193,47 +237,49 @@ function playgroundEngine() {
 
   /* ---- Adam, as in the package: the rate falls to 0 over a share `cooldown` of the steps. ---- */
 
-  function adam(parameters, rate, steps, cooldown) {
-    const first = parameters.map((p) => new Float64Array(p.length));
-    const second = parameters.map((p) => new Float64Array(p.length));
-    return function step(t, gradients) {
+  /** Return a trainer of parameters: `run(n)` takes n steps; `slope(gradients, t)` prepares step t. */
+  function adam(parameters, slope, { steps = STEPS, rate, cooldown = 1, beta = 0.999 }) {
+    const zeros = () => parameters.map((p) => new Float64Array(p.length));
+    const gradients = zeros(), first = zeros(), second = zeros();
+    const trainer = { steps, done: 0, run };
+    function run(n) {
+      for (const end = Math.min(steps, trainer.done + n); trainer.done < end; trainer.done++) {
+        slope(gradients, trainer.done);
+        step(trainer.done);
+      }
+      return trainer;
+    }
+    function step(t) {
       const left = cooldown > 0 ? Math.min(1, (steps - t) / steps / cooldown) : 1;
-      const size = (rate * left * Math.sqrt(1 - 0.999 ** (t + 1))) / (1 - 0.9 ** (t + 1));
+      const size = (rate * left * Math.sqrt(1 - beta ** (t + 1))) / (1 - 0.9 ** (t + 1));
       for (let k = 0; k < parameters.length; k++) {
         const p = parameters[k], g = gradients[k], m = first[k], v = second[k];
         for (let i = 0; i < p.length; i++) {
           m[i] = 0.9 * m[i] + 0.1 * g[i];
-          v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+          v[i] = beta * v[i] + (1 - beta) * g[i] * g[i];
           p[i] -= (size * m[i]) / (Math.sqrt(v[i]) + 1e-7);
         }
       }
-    };
-  }
-
-  /* ---- One network (MAP). ---- */
-
-  /** Train one network; `run(n)` takes n steps. `loss` is −log P(D | w) − log P(w), in nats. */
-  function mapTrainer(problem, { steps = STEPS, rate = 0.02, seed = 0, start } = {}) {
-    const { net } = problem;
-    const w = start ? Float64Array.from(start) : normals(net.nWeights, 7919 * (seed + 1));
-    if (!start) for (let i = 0; i < w.length; i++) w[i] *= Math.sqrt(2 / net.fanIn[i]);
-    const gradient = new Float64Array(net.nWeights), loss = potential(problem);
-    const step = adam([w], rate, steps, 0.25);
-    const trainer = { w, steps, done: 0, loss: NaN, run };
-    function run(n) {
-      for (const end = Math.min(steps, trainer.done + n); trainer.done < end; trainer.done++) {
-        trainer.loss = loss(w, gradient);
-        step(trainer.done, [gradient]);
-      }
-      return trainer;
     }
     return trainer;
   }
 
-  /* ---- Bayes by Backprop: q(w) = Π N(w_j | μ_j, softplus(ρ_j)²). ---- */
+  /** Draw weights to start from, of sd √(2 / inputs), but not above `most`. */
+  function randomWeights({ fanIn }, next, most = Infinity) {
+    return Float64Array.from(fanIn, (inputs) => Math.min(most, Math.sqrt(2 / inputs)) * next());
+  }
 
-  const softplus = (r) => Math.max(r, 0) + Math.log1p(Math.exp(-Math.abs(r)));
-  const logistic = (r) => 1 / (1 + Math.exp(-r));
+  /* ---- One network (MAP). ---- */
+
+  /** Train one network. `loss` is −log P(D | w) − log P(w), in nats. */
+  function mapTrainer(problem, { steps, rate = 0.02, seed = 0, start } = {}) {
+    const w = start ? Float64Array.from(start) : randomWeights(problem.net, normal(7919 * (seed + 1)));
+    const loss = potential(problem);
+    const trainer = adam([w], ([gradient]) => (trainer.loss = loss(w, gradient)), { steps, rate, cooldown: 0.25 });
+    return Object.assign(trainer, { w });
+  }
+
+  /* ---- Bayes by Backprop: q(w) = Π N(w_j | μ_j, softplus(ρ_j)²). ---- */
 
   /**
    * Train q. Draw s of step t uses row (t + 97 s) of a fixed table of noise, so that a moved slider
@@ -241,43 +287,31 @@ function playgroundEngine() {
    */
   function bbbTrainer(problem, options = {}) {
     const { net, noise, prior } = problem;
-    const { steps = STEPS, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown = 1 } = options;
+    const { steps, rate = 0.08, samples = 1, klWeight = 1, seed = 0, cooldown } = options;
     const size = net.nWeights;
-    const mu = options.mu ? Float64Array.from(options.mu) : normals(size, 7919 * (seed + 1));
+    const mu = options.mu ? Float64Array.from(options.mu) : randomWeights(net, normal(7919 * (seed + 1)), 0.3 * prior.std);
     const rho = options.rho ? Float64Array.from(options.rho) : new Float64Array(size).fill(-1);
-    if (!options.mu) {
-      for (let i = 0; i < size; i++) {
-        mu[i] *= Math.min(0.3 * prior.std, Math.sqrt(2 / net.fanIn[i]));
-      }
-    }
     const eps = options.eps || noiseTable(size, seed), rows = eps.length / size;
     const sum = squares(net, problem.x, problem.y), precision = 1 / noise ** 2;
     const constant = problem.x.length * (Math.log(noise) + 0.5 * LOG_2PI);
     const w = new Float64Array(size), data = new Float64Array(size), pull = new Float64Array(size);
-    const gMu = new Float64Array(size), gRho = new Float64Array(size);
     const std = new Float64Array(size), slope = new Float64Array(size);
-    const step = adam([mu, rho], rate, steps, cooldown);
-    const trainer = { mu, rho, steps, done: 0, complexity: NaN, likelihood: NaN, run };
+    const trainer = adam([mu, rho], prepare, { steps, rate, cooldown });
+    return Object.assign(trainer, { mu, rho });
 
-    function run(n) {
-      for (const end = Math.min(steps, trainer.done + n); trainer.done < end; trainer.done++) {
-        trainer.complexity = trainer.likelihood = 0;
-        gMu.fill(0);
-        gRho.fill(0);
-        for (let i = 0; i < size; i++) {
-          std[i] = softplus(rho[i]);
-          slope[i] = logistic(rho[i]);
-        }
-        for (let s = 0; s < samples; s++) {
-          draw(((trainer.done + 97 * s) % rows) * size);
-        }
-        step(trainer.done, [gMu, gRho]);
+    function prepare([gMu, gRho], t) {
+      trainer.complexity = trainer.likelihood = 0;
+      gMu.fill(0);
+      gRho.fill(0);
+      for (let i = 0; i < size; i++) {
+        std[i] = softplus(rho[i]);
+        slope[i] = logistic(rho[i]);
       }
-      return trainer;
+      for (let s = 0; s < samples; s++) draw(((t + 97 * s) % rows) * size, gMu, gRho);
     }
 
     /** Add one draw's share of the gradient, and of the two parts of the free energy. */
-    function draw(row) {
+    function draw(row, gMu, gRho) {
       let logQ = 0;
       for (let i = 0; i < size; i++) {
         const e = eps[row + i];
@@ -293,7 +327,6 @@ function playgroundEngine() {
         gRho[i] += ((g * eps[row + i] - klWeight / std[i]) * slope[i]) / samples;
       }
     }
-    return trainer;
   }
 
   let table = { key: "" }; // the last one that was made
@@ -305,20 +338,146 @@ function playgroundEngine() {
     return table.values;
   }
 
-  /** Estimate the free energy of q with fresh draws, in nats: {total, complexity, likelihood}. */
-  function freeEnergy(problem, mu, rho, klWeight, draws = 100, seed = 1) {
-    const eps = normals(draws * mu.length, 15485863 * seed);
-    const { complexity, likelihood } = bbbTrainer(problem, { mu, rho, eps, samples: draws }).run(1);
+  /* ---- The lowest free energy. ---- */
+
+  /**
+   * Return (mu, rho, gMu, gRho) -> {complexity, likelihood, mean, variance} of a network 1-H-1: the
+   * two parts of F in nats, exact, and the moments of f(x) at each x; it fills in the gradients of F.
+   * Only the first `used` units count. Given x, the inputs of the units are independent Gaussians, with known moments after the ReLU
+   * (Hernández-Lobato & Adams 2015, eq. 17-18).
+   */
+  function exactEnergy({ net, x, y, noise, prior }, klWeight, used = net.sizes[1]) {
+    const H = net.sizes[1], n = x.length, size = net.nWeights, precision = 1 / noise ** 2;
+    const [first, second, above, slope] = Array.from({ length: 4 }, () => new Float64Array(H * n));
+    const [mean, variance, pull] = Array.from({ length: 3 }, () => new Float64Array(n));
+    const std = new Float64Array(size), onPrior = new Float64Array(3);
+    return function evaluateEnergy(mu, rho, gMu, gRho) {
+      let complexity = 0, likelihood = n * (Math.log(noise) + 0.5 * LOG_2PI);
+      for (let j = 0; j < size; j++) std[j] = softplus(rho[j]);
+      mean.fill(mu[3 * H]);
+      variance.fill(std[3 * H] ** 2);
+      gMu.fill(0);
+      gRho.fill(0); // by std², until the end
+      for (let k = 0, at = 0; k < used; k++) {
+        const w = mu[k], b = mu[H + k], u = mu[2 * H + k];
+        const wVar = std[k] ** 2, bVar = std[H + k] ** 2, square = u * u + std[2 * H + k] ** 2;
+        for (let i = 0; i < n; i++, at++) {
+          const m = w * x[i] + b, v = wVar * x[i] * x[i] + bVar, s = Math.sqrt(v), z = m / s;
+          const density = DENSITY * Math.exp(-0.5 * z * z), over = z > 0 ? 1 - tail(z, density) : tail(-z, density);
+          const h = m * over + s * density, h2 = m * h + v * over;
+          first[at] = h;
+          second[at] = h2;
+          above[at] = over;
+          slope[at] = (0.5 * density) / s;
+          mean[i] += u * h;
+          variance[i] += square * h2 - u * u * h * h;
+        }
+      }
+      for (let i = 0; i < n; i++) {
+        pull[i] = precision * (mean[i] - y[i]);
+        likelihood += 0.5 * (pull[i] * (mean[i] - y[i]) + precision * variance[i]);
+        gMu[3 * H] += pull[i];
+        gRho[3 * H] += 0.5 * precision;
+      }
+      for (let k = 0, at = 0; k < used; k++) {
+        const u = mu[2 * H + k], bySecond = 0.5 * precision * (u * u + std[2 * H + k] ** 2);
+        for (let i = 0; i < n; i++, at++) {
+          const h = first[at], byFirst = pull[i] * u - precision * u * u * h;
+          const byMean = byFirst * above[at] + 2 * bySecond * h, byVar = byFirst * slope[at] + bySecond * above[at];
+          gMu[k] += byMean * x[i];
+          gMu[H + k] += byMean;
+          gMu[2 * H + k] += pull[i] * h + precision * u * (second[at] - h * h);
+          gRho[k] += byVar * x[i] * x[i];
+          gRho[H + k] += byVar;
+          gRho[2 * H + k] += 0.5 * precision * second[at];
+        }
+      }
+      for (let j = 0; j < size; j++) {
+        if (j % H >= used && j < 3 * H) continue;
+        prior.expect(mu[j], std[j], onPrior);
+        complexity += onPrior[0] - Math.log(std[j]) - 0.5 * LOG_2PI - 0.5;
+        gMu[j] += klWeight * onPrior[1];
+        gRho[j] = (2 * std[j] * gRho[j] + klWeight * (onPrior[2] - 1 / std[j])) * logistic(rho[j]);
+      }
+      return { complexity, likelihood, mean, variance };
+    };
+  }
+
+  /** Train q without noise in the gradient, for one hidden layer. */
+  function exactTrainer(problem, options) {
+    const mu = Float64Array.from(options.mu), rho = Float64Array.from(options.rho);
+    const energy = exactEnergy(problem, options.klWeight, options.used);
+    const trainer = adam([mu, rho], (gradients) => energy(mu, rho, ...gradients), { ...options, beta: 0.99 });
+    return Object.assign(trainer, { mu, rho });
+  }
+
+  /** Return the free energy of q in nats, {total, complexity, likelihood}: exact for one hidden layer, else by draws. */
+  function freeEnergy(problem, mu, rho, klWeight, used) {
+    const { complexity, likelihood } = isShallow(problem.net)
+      ? exactEnergy(problem, klWeight, used)(mu, rho, mu.slice(), rho.slice())
+      : bbbTrainer(problem, { mu, rho, eps: normals(200 * mu.length, 15485863, Float32Array), samples: 200 }).run(1);
     return { total: klWeight * complexity + likelihood, complexity, likelihood };
   }
 
-  /** Draw weights from q: `draws` vectors, one after the other. */
-  function drawWeights(mu, rho, draws, seed = 1) {
-    const w = new Float64Array(draws * mu.length), next = normal(32452843 * seed);
-    for (let at = 0, s = 0; s < draws; s++) {
-      for (let i = 0; i < mu.length; i++, at++) w[at] = mu[i] + softplus(rho[i]) * next();
+  /**
+   * Search for the q of lowest free energy, a few steps at each `next()`, from `start` and, with one
+   * hidden layer, from modes that use few units, whose kinks begin among the points. It returns {mu,
+   * rho, total, gain, totals}: F of all starts, and by how much the last 2000 steps lowered the best.
+   */
+  function* lowest(problem, { klWeight, samples, seed, start }) {
+    const { net, prior, x } = problem, shallow = isShallow(net), H = net.sizes[1];
+    const next = normal(32452867 * (seed + 1)), draw = uniform(86028157 * (seed + 1));
+    const NARROW = Math.log(Math.expm1(0.1)); // ρ
+    const wide = { ...problem, prior: makePrior({ sigma: prior.wide }) }; // a spike at 0 has its own modes
+
+    function* trained(trainer) {
+      for (; trainer.done < trainer.steps; yield) trainer.run(10);
+      return trainer;
     }
-    return w;
+
+    function* fitted({ mu, rho }, steps, used) {
+      const options = { mu, rho, klWeight, samples, steps, used, seed, rate: shallow ? 0.1 : mu ? 0.03 : 0.08 };
+      const q = yield* trained((shallow ? exactTrainer : bbbTrainer)(problem, options));
+      const { total } = freeEnergy(problem, q.mu, q.rho, klWeight, used);
+      return { mu: q.mu, rho: q.rho, total: Number.isFinite(total) ? total : Infinity };
+    }
+
+    /** Fit the first `few` units, from weights of a scale; the others begin unused. */
+    function* fewUnits(few, scale) {
+      const start = randomWeights(net, () => scale * next());
+      for (let j = 0; j < H; j++) {
+        const [from, to] = [0, 0].map(() => x[Math.floor(draw() * x.length)]);
+        start[H + j] = -start[j] * (from + draw() * (to - from));
+        if (j >= few) start[j] = start[H + j] = start[2 * H + j] = 0;
+      }
+      const { w } = yield* trained(mapTrainer(wide, { steps: 300, rate: 0.1, start })), rho = w.map(() => NARROW);
+      for (const row of [0, H]) rho.fill(Math.log(Math.expm1(prior.std)), row + few, row + H);
+      return yield* fitted({ mu: w, rho }, 800, few);
+    }
+
+    const found = start || !shallow ? [yield* fitted(start || {}, 1000)] : [], lower = (one, other) => one.total - other.total;
+    for (const [few, tries] of shallow ? [[3, 6], [5, 6], [8, 4], [H, 1]] : []) { // F of different `few` does not compare
+      const quick = [];
+      for (let k = 0; k < tries; k++) quick.push(yield* fewUnits(Math.min(few, H), k % 2 ? 10 : 3)); // wide ones reach other minima
+      found.push(yield* fitted(quick.sort(lower)[0], 1000));
+    }
+    let gain = Infinity;
+    for (let round = 0; round < 8 && !(gain < 0.25); round++) {
+      const more = yield* fitted(found.sort(lower)[0], 2000);
+      gain = found[0].total - more.total;
+      if (gain > 0) found[0] = more;
+    }
+    return { ...found[0], gain, totals: found.map(({ total }) => total) };
+  }
+
+  /** Return q's free energy, its mean and sd of f(x) on a grid, and 12 `lines` drawn from it: exact as `freeEnergy` is. */
+  function describe(problem, { mu, rho }, klWeight, grid) {
+    const { net } = problem, draws = isShallow(net) ? 12 : 200, next = normal(32452843);
+    const w = new Float64Array(draws * mu.length).map((_, i) => mu[i % mu.length] + softplus(rho[i % mu.length]) * next());
+    const f = evaluate(net, w, grid), told = { ...freeEnergy(problem, mu, rho, klWeight), lines: f.slice(0, 12 * grid.length) };
+    if (!isShallow(net)) return { ...told, ...moments(f, draws, grid.length) };
+    const { mean, variance } = exactEnergy({ ...problem, x: grid, y: grid }, 1)(mu, rho, w.slice(), w.slice());
+    return { ...told, mean, std: variance.map(Math.sqrt) };
   }
 
   /* ---- Hamiltonian Monte Carlo. ---- */
@@ -421,46 +580,25 @@ function playgroundEngine() {
     return out;
   }
 
-  /** Evaluate weight vectors that stand one after the other: [draws × m]. */
-  function functions(net, weights, x) {
-    const draws = weights.length / net.nWeights, f = new Float64Array(draws * x.length);
-    for (let s = 0; s < draws; s++) {
-      evaluate(net, weights, x, s * net.nWeights, f.subarray(s * x.length, (s + 1) * x.length));
-    }
-    return f;
-  }
-
-  /** Return the standard normal quantile of p (Acklam's rational approximation, error 1e-9). */
+  /** Return the standard normal quantile of p (Abramowitz & Stegun 1964, 26.2.23, and a Newton step). */
   function quantile(p) {
-    const a = [-39.6968302866538, 220.946098424521, -275.928510446969, 138.357751867269,
-      -30.6647980661472, 2.50662827745924];
-    const b = [-54.4760987982241, 161.585836858041, -155.698979859887, 66.8013118877197,
-      -13.2806815528857];
-    const c = [-0.00778489400243029, -0.322396458041136, -2.40075827716184, -2.54973253934373,
-      4.37466414146497, 2.93816398269878];
-    const d = [0.00778469570904146, 0.32246712907004, 2.445134137143, 3.75440866190742];
-    const poly = (q, k) => k.reduce((sum, coefficient) => sum * q + coefficient, 0);
-    if (p < 0.02425 || p > 0.97575) {
-      const q = Math.sqrt(-2 * Math.log(Math.min(p, 1 - p)));
-      return (p < 0.5 ? 1 : -1) * (poly(q, c) / poly(q, [...d, 1]));
-    }
-    const q = p - 0.5;
-    return (q * poly(q * q, a)) / poly(q * q, [...b, 1]);
+    const low = Math.min(p, 1 - p), t = Math.sqrt(-2 * Math.log(low));
+    const z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    const density = DENSITY * Math.exp(-0.5 * z * z), closer = z + (tail(z, density) - low) / density;
+    return p < 0.5 ? -closer : closer;
   }
 
   /**
-   * Return rank-normalised split R-hat, and bulk ESS if asked, of chains of one quantity (Vehtari
-   * et al. 2021); `chains` are arrays of equal length. R-hat is Infinity if none of them moves.
+   * Return the rank-normalised split {rHat} of chains of one quantity, arrays of equal length (Vehtari et
+   * al. 2021); Infinity if none of them moves.
    */
-  function diagnose(chains, withESS = true) {
+  function diagnose(chains) {
     const half = Math.floor(chains[0].length / 2), parts = [];
-    if (half < 4) return { rHat: Infinity, ess: 0 };
+    if (half < 4) return { rHat: Infinity };
     for (const chain of chains) parts.push(chain.slice(0, half), chain.slice(-half));
-    const ranked = rankNormalise(parts);
-    const medians = parts.flatMap((part) => [...part]).sort((p, q) => p - q);
-    const middle = medians[medians.length >> 1];
-    const folded = rankNormalise(parts.map((part) => Array.from(part, (v) => Math.abs(v - middle))));
-    return { rHat: Math.max(rHat(ranked), rHat(folded)), ess: withESS ? effective(ranked) : Infinity };
+    const all = parts.flatMap((part) => [...part]).sort((p, q) => p - q), middle = all[all.length >> 1];
+    const folded = parts.map((part) => Array.from(part, (v) => Math.abs(v - middle)));
+    return { rHat: Math.max(...[parts, folded].map((one) => rHat(rankNormalise(one)))) };
   }
 
   function rankNormalise(parts) {
@@ -478,7 +616,7 @@ function playgroundEngine() {
     return out;
   }
 
-  function withinAndTotal(parts) {
+  function rHat(parts) {
     const n = parts[0].length;
     const means = parts.map((part) => part.reduce((p, q) => p + q, 0) / n);
     const all = means.reduce((p, q) => p + q, 0) / parts.length;
@@ -487,42 +625,13 @@ function playgroundEngine() {
       within += part.reduce((sum, v) => sum + (v - means[c]) ** 2, 0) / (n - 1) / parts.length;
       between += (means[c] - all) ** 2 / Math.max(1, parts.length - 1);
     });
-    if (within < 1e-20 * between) within = 0; // what rounding leaves of chains that do not move
-    return { means, within, total: ((n - 1) / n) * within + between };
-  }
-
-  function rHat(parts) {
-    const { within, total } = withinAndTotal(parts);
-    return within > 0 ? Math.sqrt(total / within) : Infinity;
-  }
-
-  /** Effective number of draws, by Geyer's initial monotone sequence. */
-  function effective(parts) {
-    const n = parts[0].length, { means, within, total } = withinAndTotal(parts);
-    if (!(within > 0)) return 0;
-    const correlation = (lag) => {
-      let mean = 0;
-      parts.forEach((part, c) => {
-        let sum = 0;
-        for (let i = 0; i + lag < n; i++) sum += (part[i] - means[c]) * (part[i + lag] - means[c]);
-        mean += sum / n / parts.length;
-      });
-      return 1 - (within - (mean * n) / (n - 1)) / total;
-    };
-    let sum = -1, least = Infinity;
-    for (let lag = 0; lag + 1 < n; lag += 2) {
-      const pair = Math.min(least, correlation(lag) + correlation(lag + 1));
-      if (pair < 0) break;
-      sum += 2 * pair;
-      least = pair;
-    }
-    const draws = n * parts.length;
-    return draws / Math.max(sum, 1 / Math.log10(draws));
+    const moves = within > 1e-20 * between; // else it is what rounding leaves of chains that do not move
+    return moves ? Math.sqrt((n - 1) / n + between / within) : Infinity;
   }
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    drawWeights, hmcChain, moments, functions, join, diagnose, uniform, normal, normals, STEPS,
+    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, STEPS,
   };
 }
 

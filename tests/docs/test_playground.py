@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from bdl_teach import datasets, densities
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import mcmc
+from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import evaluate_weights
 
 TABLES = Path(__file__).resolve().parents[1] / "datasets" / "tables.json"
@@ -125,6 +125,39 @@ def test_fifty_steps_of_bayes_by_backprop_equal_the_float64_reference(
     np.testing.assert_allclose(found, theta, rtol=1e-9, atol=1e-9)
 
 
+EXACT = """({x, y, given, mu, std}) => {
+    const e = window.playground.engine, rho = std.map((s) => Math.log(Math.expm1(s)));
+    const problem = {net: e.network([20]), x, y, noise: 0.8, prior: e.makePrior(given)};
+    const F = (at) => e.freeEnergy(problem, at.slice(0, 61), at.slice(61), 1).total;
+    const slopes = [new Float64Array(61), new Float64Array(61)], at = [...mu, ...rho];
+    e.exactEnergy(problem, 1)(mu, rho, ...slopes);
+    const steep = [...slopes[0], ...slopes[1]], square = steep.reduce((sum, v) => sum + v * v, 0);
+    const moved = (h) => F(at.map((v, i) => v + h * steep[i])), h = 1e-4 / Math.sqrt(square);
+    return [F(at), (moved(h) - moved(-h)) / (2 * h * square)];
+}"""
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_free_energy_is_exact_and_its_slope_too(page: Page, kind: str) -> None:
+    given, prior = PRIORS[kind]
+    data = datasets.sinusoid(n=20, seed=3)
+    known = {"prior": prior, "noise_std": 0.8, "hidden_units": (20,)}
+    fit = local_reparam.fit(data.x, data.y, **known, **local_reparam.QUIET, steps=100)
+    x, y = data.x[:, 0].tolist(), data.y[:, 0].tolist()
+    q = {"mu": fit.mean.tolist(), "std": fit.std.tolist()}
+    found = page.evaluate(EXACT, {"x": x, "y": y, "given": given, **q})
+    assert found == pytest.approx([fit.free_energy, 1.0], rel=1e-4)
+
+
+def test_free_energy_rests_as_low_as_the_packages_lowest(browser: Browser) -> None:
+    page, faults = opened(browser, "b=map&data=clusters&seed=2")
+    found, points = page.evaluate("playground.readings()"), np.array(state(page)["points"])
+    known = {"prior": densities.Gaussian(3.0), "noise_std": 1.0, "hidden_units": (20,)}
+    lowest = local_reparam.fit(points[:, :1], points[:, 1:], **known, **local_reparam.LOWEST)
+    assert found["rests"] and found["F"] < lowest.again().free_energy + 1.0
+    assert faults == []
+
+
 @pytest.mark.slow
 def test_hmc_chains_agree_with_the_package(page: Page) -> None:
     """Means and sds of the function differ by no more than their Monte-Carlo errors."""
@@ -225,6 +258,53 @@ def test_chains_are_kept_while_an_unrelated_slider_moves(browser: Browser) -> No
     page.get_by_role("slider", name="KL weight").press("ArrowLeft")
     assert page.inner_text("figure:nth-of-type(2) figcaption") == before
     page.wait_for_function("window.playground.state().kl !== 1")
+
+
+LOG = """() => {
+    window.shown = [];
+    addEventListener("keydown", () => { window.pressed = performance.now(); }, true);
+    setInterval(() => {
+        const {F, rests, mean} = playground.readings().a, seen = String([F, rests, mean]);
+        if (seen !== shown.at(-1)?.seen) shown.push({seen, F, rests, at: performance.now()});
+    }, 4);
+}"""
+
+
+def test_picture_changes_once_after_the_quick_fit(browser: Browser) -> None:
+    """A second key interrupts the search after the first at once."""
+    page, _ = opened(browser, "b=map&n=20")
+    page.evaluate(LOG)
+    for _ in range(2):
+        page.locator("#slider-sigma").press("ArrowLeft")
+        page.wait_for_function("document.querySelector('figcaption').textContent.includes('falls')")
+    page.wait_for_function("playground.readings().a.rests")
+    page.wait_for_timeout(1000)
+    before, *quick, last = page.evaluate("shown")
+    assert [one["rests"] for one in (before, *quick, last)] == [True, False, False, True]
+    assert last["F"] < quick[1]["F"]
+    assert quick[1]["at"] - page.evaluate("pressed") < 0.5 * (last["at"] - quick[1]["at"])
+    assert "a lower F was found" in page.inner_text("figcaption >> nth=0")
+
+
+SAID = """addEventListener("DOMContentLoaded", () => {
+    window.said = [];
+    const all = () => [...document.querySelectorAll("figcaption, #verdict")];
+    const options = {subtree: true, childList: true, characterData: true};
+    new MutationObserver(() => said.push(all().map((one) => one.textContent)))
+        .observe(document.body, options);
+})"""
+
+
+@pytest.mark.parametrize("data", ["gap", "line"])
+def test_verdict_waits_for_rest_and_for_mixing(browser: Browser, data: str) -> None:
+    page, _ = opened(browser, f"n=12&noise=2&data={data}", script=SAID)
+    page.wait_for_function("said.at(-1)[1].includes(': mixed')")
+    said = page.evaluate("said")
+    early = [
+        verdict for left, right, verdict in said if "rests" not in left or "mixed" not in right
+    ]
+    assert "F still falls" in early and not any("sd" in verdict for verdict in early)
+    assert "sd" in said[-1][2]
 
 
 VISIT = """(hash) => new Promise((done) => {
