@@ -30,8 +30,8 @@ NOTES = (
     "† Another model than that of NUTS: MLE has no prior, the infinitely wide network learns no "
     "features, empirical Bayes has a prior and PBP a prior and a noise that it learnt. A distance "
     "of theirs is one between two models, and no error of an approximation.",
-    "Four rows minimise one free energy F: BBB, as it stops and after 1500 further steps with the "
-    "quiet estimator; that estimator from the start; and the lowest F of 16 starts at once.",
+    "Four rows minimise the free energy F of one family: BBB, as it stops and after 1500 further "
+    "steps with the quiet estimator; that estimator from the start; the lowest F of 16 starts.",
     "A world redraws the noise on y and every start; the 32 x and the sine are the same in all.",
 )
 REGIONS = ("data", "gap", "outside")

@@ -275,18 +275,15 @@ for name, row in table.items():
 
 # %% slideshow={"slide_type": "fragment"}
 perfect = -entropy  # nobody can expect more than this: the noise is there
-share = {r: np.mean([table[name][i][1] < table["HMC"][i][1] for name in FIT])
-         for i, r in enumerate(REGIONS)}
-print("HMC beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
 assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is what stays of this table over many data sets.
 #
-# - Among the data NUTS leads BBB after 1500 steps, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
+# - Among the data NUTS leads BBB after 1500 steps, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data -->
 # - In the gap NUTS leads this BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point, and the lowest mean field by more than half a nat. <!-- claim: nuts-leads-the-lowest-mean-field-in-the-gap --> Of all pairs of a method and a data set it wins more than three of four there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than eight of ten. <!-- claim: nuts-beats-most-outside -->
-# - Does every method beat the point estimate? No. Among the data the one MAP network most often scores higher than BBB after 1500 steps, <!-- claim: map-beats-bbb-among-the-data --> and learning the prior's width gains nothing: there empirical Bayes is on average less than 0.3 nats a point above the quiet fit of 1500 steps, which was given one, if it is above at all, <!-- claim: eb-gains-nothing-among-the-data --> and the same holds outside. <!-- claim: eb-gains-nothing-outside --> Outside, one network of least squares pays for its certainty, on average with more than three nats a point against that BBB. <!-- claim: mle-trails-outside -->
+# - Does every method beat the point estimate? No. Among the data the one MAP network most often scores higher than this BBB, <!-- claim: map-beats-bbb-among-the-data --> and learning the prior's width gains nothing: empirical Bayes is there <!-- claim: eb-gains-nothing-among-the-data --> and outside <!-- claim: eb-gains-nothing-outside --> on average less than 0.3 nats a point above the quiet fit, which was given one (both after 1500 steps). Outside, one network of least squares loses on average more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
 # - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -481,14 +478,14 @@ assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
 #
 # **Mean or median?** These twenty worlds leave the *mean* undecided: in a few of them MAP loses many nats, and without the worst one alone the mean has another sign. The *median* does not hear how large a loss is. In many data sets the median lead is MAP's. <!-- claim: map-leads-bbb-by-the-median-in-the-gap --> The two answer different questions: the median, who is ahead on a data set like this one; the mean, who loses less in the long run. Say which one you report. The tables below print medians and, in brackets, the sixth lowest and the sixth highest of the twenty worlds: fewer than six of twenty fall on one side of the true median with a probability of 2 %, so it lies between them with 96 %.
 #
-# Coverage depends on the data set, too: between the best and the worst of ten, the share of the gap inside MAP's interval changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck -->
+# Coverage is luck, too: between the best and the worst of ten, the share of the gap inside MAP's interval changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck -->
 #
 # What holds in most data sets, or on average, is worth a sentence. The interval of NUTS holds on average more than seven tenths of the gap, <!-- claim: nuts-covers-the-gap --> since its band is more than two and a half times as wide there as among the data. <!-- claim: nuts-widens-in-the-gap --> That of BBB after 1500 steps does not become one and a half times as wide, <!-- claim: bbb-does-not-widen-in-the-gap --> that of the lowest mean field not one and a quarter times. <!-- claim: the-lowest-mean-field-does-not-widen-in-the-gap -->
 
 # %% slideshow={"slide_type": "fragment"}
 width = {key: np.mean([w[f"{key}-gap-sd"] / w[f"{key}-data-sd"] for w in worlds])
          for key in ("nuts", "bbb", "trained_on", "lowest")}
-print("sd in the gap over sd among the data:", {k: round(v, 2) for k, v in width.items()})
+print("sd in the gap over sd among the data:", {k: f"{v:.2f}" for k, v in width.items()})
 assert width["nuts"] > 2.5 > 1.5 > width["bbb"] > width["lowest"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -502,7 +499,7 @@ print(f"\nLaplace outside: median {np.median(far):.2f}; mean {np.mean(far):.2f},
       f"{max(far) / 20:.2f} of which is one world")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# - **In the gap a sampler comes nearest.** SGHMC is less than half as far from NUTS as BBB after 1500 steps, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> and the nearest of all is still more than three quarters as far as SGHMC. <!-- claim: none-comes-much-nearer-than-sghmc-in-the-gap --> Among the data it scores less than a tenth of a nat below NUTS. <!-- claim: sghmc-scores-as-nuts-among-the-data --> Outside the median of full Laplace is the least; its mean is not, since in one world it is far off.
+# - **In the gap a sampler comes nearest.** SGHMC is less than half as far from NUTS as BBB after 1500 steps, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> and the nearest of all is on average still more than three fifths as far as SGHMC. <!-- claim: none-comes-much-nearer-than-sghmc-in-the-gap --> Among the data it scores less than a tenth of a nat below NUTS. <!-- claim: sghmc-scores-as-nuts-among-the-data --> Outside the median of full Laplace is the least; its mean is not, since in one world it is far off.
 # - **Several networks, then.** An ensemble of ten MAP networks is nearer to NUTS in the gap than one of its kind. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Anchors open it where there are no data: outside, its interval holds over a tenth more of the new points than without. <!-- claim: anchors-hold-more-outside -->
 # - **Columns do not help** in 1500 steps: a Gaussian with five columns of correlations is as far from NUTS in the gap as one without, within a half. <!-- claim: columns-do-not-bring-it-nearer -->
 #
@@ -522,7 +519,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # %% slideshow={"slide_type": "fragment"}
 print(f"{'outside':20}{'held':>8}{'bias':>8}{'sd':>8}{'NLL':>8}")
 for key in ("map", "dropout", "anchored", "sgmcmc", "nuts"):
-    share, error, sd, nats = (np.mean(stored.of(f"{key}-outside-{what}"))
+    share, error, sd, nats = (np.median(stored.of(f"{key}-outside-{what}"))
                              for what in ("covered", "error", "sd", "lost"))
     print(f"{rivals.LABELS[key]:20}{share:8.0%}{error:8.2f}{sd:8.2f}{nats + entropy:8.2f}")
 
@@ -532,7 +529,7 @@ for key in ("map", "dropout", "anchored", "sgmcmc", "nuts"):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs, and what that buys
 #
-# One refit of each, once compiled, beside the distance to NUTS in the gap. The times come with the table (the least of several refits, one process on two cores); those of your machine differ, their orders of magnitude should not.
+# One refit of each, once compiled, beside the distance to NUTS in the gap. The times come with the table (the least of several refits, one process on two cores); those of your machine differ.
 
 # %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots(figsize=(9.5, 5.0), layout="constrained")
@@ -541,12 +538,13 @@ for key, label in rivals.LABELS.items():
     middle = np.median(far)
     bar = {"yerr": [[middle - far[5]], [far[14] - middle]], "ms": 7, "capsize": 3}
     ax.errorbar(stored.milliseconds[key], middle, fmt="o", color=BLUE, **bar)
-    left = key in ("mle", "map", "last_layer", "bbb", "dropout")  # a bar is to the right of them
-    place = (-7 if left else 7, -12 if key in ("last_layer", "swag", "ensemble", "local") else 4)
+    left = key in ("mle", "map", "bbb", "dropout", "swag", "anchored")  # a bar is to the right of them
+    low = key in ("map", "swag", "trained_on", "ensemble", "local")
+    place = (-7 if left else 7, -12 if low else 4)
     ax.annotate(label, (stored.milliseconds[key], middle), place, fontsize=10,
                 textcoords="offset points", ha="right" if left else "left")
 ax.set(xscale="log", ylim=(0, None), xlim=(0.04, 20_000))
-ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap (median)")
+ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap, median")
 ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsize=13)
 assert stored.milliseconds["nuts"] > 10 * max(stored.milliseconds[k] for k in ("bbb", "sgmcmc"))
 
@@ -555,8 +553,6 @@ assert stored.milliseconds["nuts"] > 10 * max(stored.milliseconds[k] for k in ("
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.7 BBB or PBP?
-#
-# Two ways to a Gaussian over the weights, with opposite characters.
 #
 # | | BBB | PBP |
 # |---|---|---|
@@ -597,7 +593,7 @@ def cell(key, region):
 print(f"{'against BBB':24}" + "".join(f"{r:>25}" for r in REGIONS) + f"{'one fit':>12}")
 for key, name in rivals.LABELS.items():
     cells = "".join(f"{cell(key, r):>25}" for r in ("data", "gap", "outside") if key != "bbb")
-    print(f"{name:24}{cells:75}{stored.milliseconds[key]:9.0f} ms")
+    print(f"{name:24}{cells:75}{stored.milliseconds[key]:9.1f} ms")
 assert cell("mle", "outside").endswith("-")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -740,27 +736,28 @@ named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "posterior (HMC)"}
 print({named[agent]: round(float(regret[-1]), 1) for agent, regret in lost.items()})
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# That is one data set. Forty are stored, two in each of twenty worlds. The last column is in pairs: the same data set, the same offers.
+# That is one data set. Forty are stored, two in each of twenty worlds; "beside" is in pairs.
 
 # %% slideshow={"slide_type": "subslide"}
 forty = network_bandits.stored()
 fig, ax = plt.subplots(figsize=(9.5, 3.8), layout="constrained")
-greedy_regret = np.array([world["greedy"] for world in forty])
-for row, agent in enumerate(network_bandits.AGENTS):
-    total = np.array([world[agent] for world in forty])
-    more, error = total - greedy_regret, standard_error(total)
-    ax.errorbar(total.mean(), row, xerr=2 * error, fmt="o", color=BLUE, ms=7, capsize=3)
-    print(f"{named[agent]:20} regret {total.mean():5.1f} ± {error:.1f}; "
-          f"beside greedy {more.mean():+6.1f} ± {standard_error(more):.1f}")
-ax.set(yticks=range(len(network_bandits.AGENTS)), xlim=(0, None), xlabel="regret (± 2 SE)")
-ax.set_yticklabels([named[agent] for agent in network_bandits.AGENTS])
+total = {agent: np.array([world[agent] for world in forty]) for agent in network_bandits.AGENTS}
+print(f"{'regret':24}mean     beside greedy     beside HMC")
+for row, (agent, regrets) in enumerate(total.items()):
+    bar = {"xerr": 2 * standard_error(regrets), "ms": 7, "capsize": 3}
+    ax.errorbar(regrets.mean(), row, fmt="o", color=BLUE, **bar)
+    columns = (regrets, regrets - total["greedy"], regrets - total["hmc"])
+    print(f"{named[agent]:20}",
+          "".join(f"{each.mean():8.1f} ± {standard_error(each):3.1f}" for each in columns))
+ax.set(yticks=range(len(total)), xlim=(0, None), xlabel="regret (± 2 SE)")
+ax.set_yticklabels([named[agent] for agent in total])
 ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than it on fewer than one data set in five; <!-- claim: bbb-explores-too-little --> on more than one in ten the two are tied, to the last choice that counts, <!-- claim: bbb-often-acts-as-if-greedy --> and on average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But that is where it stopped. Trained on, the same BBB loses less than before <!-- claim: training-on-explores-more --> and less than greedy; <!-- claim: training-on-loses-less-than-greedy --> at its lowest $F$ the family loses more again, <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> and whether more than greedy, these worlds do not decide.
+# BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than it on fewer than one data set in five; <!-- claim: bbb-explores-too-little --> on more than one in ten the two are tied, to the last choice that counts, <!-- claim: bbb-often-acts-as-if-greedy --> and on average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But that is where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Neither is settled against greed: trained on, it is ahead in these worlds, and in twenty others not clearly.
 #
-# Draws of the posterior itself (HMC, until R-hat is at most 1.02 in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field. <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the anchored one loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace loses less, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018).
+# Draws of the posterior (HMC, until R-hat is at most 1.02, in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field; <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> whether less than full Laplace, too, is open. Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the first loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace less: <!-- claim: laplace-finds-the-peak --> a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 A level that is counted: conformal bands
@@ -796,7 +793,7 @@ assert np.isclose(found.std(), by_one_set.std(), atol=0.002)
 assert np.isclose(np.mean(found < 0.85), by_one_set.cdf(0.85), atol=0.01)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With 32 points one band in eight holds less than 85 % where it says 90. More points narrow that down; nothing else does.
+# With 32 points one band in eight holds less than 85 % where it says 90.
 #
 # Now with the networks of section 10.1, which have seen the 32 points, and 32 fresh ones of the same kind, without any in the gap. Every level at once; `level` is yours to move:
 
@@ -895,7 +892,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.distance
 #
 # - Twelve of the methods of section 10.5 are under *show*. Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
-# - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
+# - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover -->
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
 # - preset *conformal*: among the data the blue dots come to the dashed line, on average, <!-- claim: counted-bands-hold-95-among-the-data --> the diamonds do not: in the gap even the best of the three falls short. <!-- claim: counted-bands-fall-short-in-the-gap -->
 # - *seed*: which of your conclusions hold for other data? Note MAP's diamond over ten seeds. <!-- claim: map-covers-the-gap-by-luck -->
@@ -907,7 +904,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.distance
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.1 Compute: the score of a point that was left out
-# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them. (The estimate is only as good as the weights are even: where one draw has nearly all of the weight, believe nothing. Pareto-smoothed weights say so themselves: Vehtari, Gelman, Gabry 2017.)
+# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them. (The estimate is only as good as the weights are even: where one draw has nearly all of the weight, believe nothing.)
 #
 # <details><summary>Hint</summary>A mean with weights is a sum of weight times value, divided by the sum of the weights. What is weight times value here?</details>
 
@@ -1023,13 +1020,6 @@ def solution_5(a, b):
 
 
 assert exercises.check("10.5", solution_5, record=False)
-for region, mask in masks.items():
-    drawn = pred["BBB"].samples[:, mask], pred["HMC"].samples[::4, mask]  # 500 of all chains
-    by_draws = solution_5(*drawn)
-    shifts = [np.subtract(*(f(each, axis=0) for each in drawn)) for f in (np.mean, np.std)]
-    by_moments = np.sqrt(np.mean(np.square(shifts).sum(axis=0)))  # (10.1)
-    print(f"BBB to HMC {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
-    assert by_draws >= by_moments  # of these moments, Gaussians are the nearest
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1231,10 +1221,6 @@ def solution_11(y, mean, std, new_mean, new_std, level):
 
 
 assert exercises.check("10.11", solution_11, record=False)
-bands = np.array([solution_11(old, 0.0, 1.0, 0.0, 1.0, 0.9) for old in many[:5000, :-1]])
-below, above = np.mean(many[:5000, -1] < bands[:, 0]), np.mean(many[:5000, -1] > bands[:, 1])
-print(f"exponential scores: {below:.3f} below, {above:.3f} above; each at most 0.05")
-assert max(below, above) < 0.05
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.12 Open: an agent that tries the gap
@@ -1349,10 +1335,9 @@ assert not short.converged and short.ess.min() < 0.25 * hmc.ess.min()
 # - RMSE sees the mean. The log score sees the whole distribution, is strictly proper, and punishes overconfidence most. Coverage and PIT see calibration; they do not see sharpness.
 # - Compare in pairs, over worlds, with standard errors. One data set can make either of two methods the winner.
 # - Judge where it matters. Among the data NUTS leads BBB after 1500 steps by less than three quarters of a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
-# - Early stopping is a posterior of its own: say after how many steps, or that it is the lowest $F$ of how many starts.
+# - Early stopping is a posterior of its own: say after how many steps, or the lowest $F$ of how many starts.
 # - In the gap SGHMC is far nearer to NUTS than one Gaussian after 1500 steps, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> ten networks nearer than one. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Read coverage with the bias beside it.
-# - Conformal bands hold their level among points like those they were counted on; <!-- claim: conformal-bands-hold-their-level --> in the gap they do not. <!-- claim: conformal-bands-miss-the-gap --> The level is an average over sets of points as well: counted on 32, one band in eight holds less than 85 % in place of 90.
-# - PBP needs no learning rate and learns the noise, but counts the data once an epoch. BBB takes any architecture, but you choose more.
+# - Conformal bands hold their level among points like those they were counted on; <!-- claim: conformal-bands-hold-their-level --> in the gap they do not. <!-- claim: conformal-bands-miss-the-gap -->
 # - Thompson sampling: one draw, act as if it were true. What it loses to exploring fades. <!-- claim: thompson-loses-little-in-the-end --> With a network it explores as much as that network is unsure; with BBB after 1500 steps it most often gains nothing on a greedy one, <!-- claim: bbb-explores-too-little --> with the posterior it does. <!-- claim: the-posterior-loses-less-than-greedy -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -98,6 +98,13 @@ def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.Monke
     assert len(seen[-1]) > 20 and (seen[-1] > 0).all(), "it eats where x > 0"
 
 
+def test_bandit_counts_data_sets_where_bbb_loses_less_or_the_same() -> None:
+    lost = {agent: [1.0, 3.0] for agent in network_bandits.AGENTS} | {"bbb": [1.0, 2.0]}
+    figures = network_bandits.measure(lost)
+    assert figures["bbb-less"] == figures["bbb-same"] == 0.5
+    assert figures["bbb"] == 1.5 and figures["laplace-part"] == 2.0 / 3.5
+
+
 @dataclass(frozen=True)
 class Chains:
     """A stand-in for NUTS, whose mean is that of its weights."""
