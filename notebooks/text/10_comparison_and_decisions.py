@@ -538,7 +538,7 @@ for key, label in rivals.LABELS.items():
     middle = np.median(far)
     bar = {"yerr": [[middle - far[5]], [far[14] - middle]], "ms": 7, "capsize": 3}
     ax.errorbar(stored.milliseconds[key], middle, fmt="o", color=BLUE, **bar)
-    left = key in ("mle", "map", "bbb", "dropout", "swag", "anchored")  # a bar is to the right of them
+    left = key in ("mle", "map", "bbb", "dropout", "swag", "anchored")
     low = key in ("map", "swag", "trained_on", "ensemble", "local")
     place = (-7 if left else 7, -12 if low else 4)
     ax.annotate(label, (stored.milliseconds[key], middle), place, fontsize=10,
