@@ -7,6 +7,7 @@ number}; ``summarise(results)`` turns the results of the finished tasks into row
 """
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -64,6 +65,19 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
         return mean, math.nan
     spread = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
     return mean, math.sqrt(spread / n)
+
+
+def median_and_limits(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the median of some values, and two of them between which that of all worlds lies.
+
+    They are the k-th smallest and the k-th largest value, for the largest k with which the median
+    of a continuous distribution lies between them with a probability of 95 % or more (k = 6 of 20
+    values); fewer than six values allow no such k, and their least and largest are returned.
+    """
+    ordered, n, k = sorted(values), len(values), 0
+    while sum(math.comb(n, i) for i in range(k + 2)) <= 0.025 * 2**n:
+        k += 1
+    return statistics.median(ordered), ordered[k], ordered[-1 - k]
 
 
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:

@@ -40,6 +40,8 @@ WIDE, NARROW = 0.31, 0.1  # σ of each weight at a drawn start, and at a mode
 FEW, CANDIDATES = 4, 64  # hidden units of a small network, and number of small networks
 BETA2 = 0.99
 _FEW, _PARTS = 8, 8  # records of the small networks' training; programs that a training runs in
+# Settings that starts side by side have no use for.
+DEFAULTS = ("initial", "start_scale", "initial_rho", "cooldown", "n_samples", "n_batches")
 N_LEADERS = 4  # starts of lowest F, whose training can be continued
 ARRIVED = 0.5  # nats by which more training may lower the F of a fit that has converged
 
@@ -98,9 +100,10 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
 
     ``few`` is the largest number of hidden units of the small networks.
     """
-    if o.initial is not None or o.n_samples > 1 or o.n_batches > 1:
-        names = "initial, n_samples, n_batches"
-        raise ValueError(f"{names}: expected the defaults where starts train side by side")
+    for name in DEFAULTS:
+        value, default = getattr(o, name), getattr(Settings, name)
+        if value is not default and not (np.isscalar(value) and value == default):
+            raise ValueError(f"{name}: expected {default} with side_by_side, got {value!r}")
     plan, starts = _plan(x, y, o), checks.count("starts", o.starts)
     rng = np.random.default_rng(plan.problem.seed)
     n_few = starts // 2 if len(plan.network.hidden_units) == 1 else 0

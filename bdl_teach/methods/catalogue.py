@@ -148,6 +148,15 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         title="mean field",
         compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
     ),
+    "lowest": Method(
+        "local_reparam", "lowest", "the mean field of lowest free energy, of 16 starts at once",
+        title="mean field, at its lowest", bench="local_reparam, lowest of 16 starts",
+        options={  # local_reparam.LOWEST
+            "estimator": "quiet", "side_by_side": True, "starts": 16, "steps": 1000,
+            "learning_rate": 0.1,
+        },
+        compared=None,  # explorers show it as what becomes of ``local`` at rest
+    ),
     "flipout": Method(
         "local_reparam", "Flipout", "Bayes by Backprop, with signs flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"},

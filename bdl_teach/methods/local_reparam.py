@@ -50,10 +50,9 @@ class Settings(_mean_field.Settings):
             averages over the weights of the last two layers in closed form (for labels, over those
             of the last layer, by quadrature), and has the KL in closed form.
         side_by_side: Whether all ``starts`` train at once in one program, with the quiet estimator
-            and on all data, from drawn weights, from modes and from fits of few hidden units,
-            whatever ``start_scale``, ``initial_rho`` and ``cooldown`` are. The fit has the
-            ``starts_free_energy`` [starts]: exact with at most one hidden layer and a Gaussian
-            likelihood (``fit.exact``), else averages over draws.
+            and on all data, from drawn weights, from modes and from fits of few hidden units. The
+            fit has the ``starts_free_energy`` [starts]: exact with at most one hidden layer and a
+            Gaussian likelihood (``fit.exact``), else averages over draws.
     """
 
     estimator: str = "local"

@@ -45,7 +45,7 @@ explorer
 #
 # Write down your answers. Sections 10.3 to 10.9 test them.
 #
-# 1. Bayes by Backprop (BBB), data with a gap: does its 95 % interval hold about 95 % there, more, or far less?
+# 1. Bayes by Backprop (BBB), data with a gap: does its 95 % interval hold about 95 % there, more, or far less? And once it is trained until the free energy is as low as it gets?
 # 2. Two methods have the same root-mean-square error (RMSE). Can one give new data a hundred times the density?
 # 3. On your data set, A scores two nats a point higher than B. How many data sets do you need to recommend A?
 # 4. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100. Does it become surer of its weights? Should it?
@@ -61,7 +61,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtr
 from scipy.stats import beta
 
-from bdl_teach import calibration, claims, datasets, densities, exercises, metrics, plots
+from bdl_teach import calibration, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tfd
 from bdl_teach.claims import rivals
 from bdl_teach.claims.claim import World
@@ -101,22 +101,22 @@ fresh = truth + np.random.default_rng(1).standard_normal((40, 141))  # 40 new y 
 # | MLE | one network: squared error, downhill | 1 |
 # | MAP | one network: the same with the prior as weight decay | 1 |
 # | BBB | a Gaussian per weight: the free energy $F$, downhill, with drawn weights | 3 |
-# | local, quiet | the same $F$, with an estimator of less noise | 5 |
+# | lowest | the same at its lowest $F$: 16 starts at once, without noise in $F$ | 4, 5 |
 # | emp. Bayes | like BBB, with the prior's width learnt from the data | 6 |
 # | PBP | a Gaussian per weight by moment matching, one point at a time; learns the noise | 7 |
 #
-# (The other methods of the course come in section 10.5, in a table of them all.) "Downhill" is meant literally. None of the first five is *the* minimum of its objective: each is where an optimiser, from one start, stopped.
+# (The other methods come in section 10.5.) "Downhill" is meant literally: MLE, MAP, BBB and empirical Bayes are where an optimiser, from one start, stopped after 1500 steps. Nor is *lowest* known to be the minimum: it is the lowest of 16 starts, and the cell says how many agree.
 
 # %% slideshow={"slide_type": "fragment"}
 x, y = data.x, data.y
 room = bbb.Capacity(64, (20,), 1)  # compiled for as many points as the explorer: one program
 by_slope = {**settings, "capacity": room}
-quiet = {**by_slope, **local_reparam.QUIET}
+lowest = {**by_slope, **local_reparam.LOWEST}
 FIT = {
     "MLE": lambda: point.fit(x, y, **by_slope),
     "MAP": lambda: point.fit(x, y, prior=prior, **by_slope),
     "BBB": lambda: bbb.fit(x, y, prior=prior, **by_slope),
-    "local, quiet": lambda: local_reparam.fit(x, y, prior=prior, **quiet),
+    "lowest": lambda: local_reparam.fit(x, y, prior=prior, **lowest),
     "emp. Bayes": lambda: empirical_bayes.fit(x, y, tie="all", **by_slope, **empirical_bayes.QUIET),
     "PBP": lambda: pbp.fit(x, y, hidden_units=(20,), epochs=100),
 }
@@ -127,7 +127,12 @@ pred = {name: fit.predict(x_grid, n_samples=500) for name, fit in fits.items()}
 mles = [point.fit(x, y, seed=seed, **by_slope) for seed in range(5)]
 costs = [fit.history["likelihood_cost"][-1] for fit in mles]
 print("MLE, ½·SSE + constant from five starts:", np.round(costs, 1))
-print("F after one fit:", {k: round(fits[k].free_energy) for k in ("BBB", "local, quiet")})
+stops = {"BBB, 1500 steps": fits["BBB"], "BBB, trained on for 1500": fits["BBB"].refined(),
+         "lowest of 16 starts": fits["lowest"]}
+print("F:", ", ".join(f"{name} {fit.free_energy:.1f}" for name, fit in stops.items()))
+found = fits["lowest"].starts_free_energy
+print(f"{np.sum(found < found.min() + 0.5)} of 16 starts agree to half a nat")
+assert fits["lowest"].converged  # 1000 more steps gain less than half a nat
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -155,8 +160,8 @@ def band(ax, name):
     ax.set_title(name, loc="left", fontsize=13)
 
 
-fig, axes = plt.subplots(1, 3, figsize=(9.5, 4.0), sharey=True, layout="constrained")
-for ax, name in zip(axes, ("BBB", "PBP", "HMC"), strict=True):
+fig, axes = plt.subplots(1, 4, figsize=(9.5, 3.6), sharey=True, layout="constrained")
+for ax, name in zip(axes, ("BBB", "lowest", "PBP", "HMC"), strict=True):
     band(ax, name)
 axes[0].set(ylabel="y")
 below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": False}
@@ -164,7 +169,7 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Look at the grey stripe. BBB and PBP draw one line across it and stand by it. The true posterior does not know which way the function goes there, and its band says so. That is *one* data set. Section 10.5 asks which part of it stays on twenty.
+# Look at the grey stripe. BBB and PBP draw one line across it and stand by it, and so does the same Gaussian at its lowest $F$, surer still. The true posterior does not know which way the function goes there, and its band says so. That is *one* data set. Section 10.5 asks which part of it stays on twenty.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.2 The gold standard, and a distance to it
@@ -270,18 +275,15 @@ for name, row in table.items():
 
 # %% slideshow={"slide_type": "fragment"}
 perfect = -entropy  # nobody can expect more than this: the noise is there
-share = {r: np.mean([table[name][i][1] < table["HMC"][i][1] for name in FIT])
-         for i, r in enumerate(REGIONS)}
-print("HMC beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
 assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is what stays of this table over many data sets.
 #
-# - Among the data NUTS leads BBB, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
-# - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point. Of all pairs of a method and a data set it wins more than three of four there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than eight of ten. <!-- claim: nuts-beats-most-outside -->
-# - Does every method beat the point estimate? No. Among the data the one MAP network most often scores higher than BBB at its defaults, <!-- claim: map-beats-bbb-among-the-data --> and learning the prior's width gains nothing: there empirical Bayes is on average less than 0.3 nats a point above the quiet fit, which was given one, if it is above at all, <!-- claim: eb-gains-nothing-among-the-data --> and the same holds outside. <!-- claim: eb-gains-nothing-outside --> Outside, one network of least squares pays for its certainty, on average with more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
+# - Among the data NUTS leads BBB after 1500 steps, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data -->
+# - In the gap NUTS leads this BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point, and the lowest mean field by more than half a nat. <!-- claim: nuts-leads-the-lowest-mean-field-in-the-gap --> Of all pairs of a method and a data set it wins more than three of four there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than eight of ten. <!-- claim: nuts-beats-most-outside -->
+# - Does every method beat the point estimate? No. Among the data the one MAP network most often scores higher than this BBB, <!-- claim: map-beats-bbb-among-the-data --> and learning the prior's width gains nothing: empirical Bayes is there <!-- claim: eb-gains-nothing-among-the-data --> and outside <!-- claim: eb-gains-nothing-outside --> on average less than 0.3 nats a point above the quiet fit, which was given one (both after 1500 steps). Outside, one network of least squares loses on average more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
 # - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -429,18 +431,22 @@ assert dull.mean() > 0.9 and dull_score < hmc_score - 0.5
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.5 No conclusion from one run
 #
-# All tables so far come from one data set and one start a method. Which of their differences are the methods', and which are luck? Take $n$ *worlds*, each a data set and a start of its own, and compare **in pairs**: both methods meet the same world, and what makes a world hard for both drops out. With the difference $d_i$ in world $i$,
+# All tables so far come from one data set and one start a method. Take $n$ *worlds*, each a data set and a start of its own, and compare **in pairs**: both methods meet the same world, and what makes a world hard for both drops out. With the difference $d_i$ in world $i$,
 #
 # $$\bar d \pm \frac{s_d}{\sqrt n}, \qquad \bar d = \frac1n\sum_{i=1}^n d_i, \quad s_d^2 = \frac1{n-1}\sum_{i=1}^n (d_i - \bar d)^2. \tag{10.7}$$
 #
-# A mean that is not two standard errors from 0 says: these worlds do not decide. Here are twenty worlds of our problem, and in each of them NUTS and all methods of the course. They were measured once and are stored with it; `python3 -m bdl_teach claims --table rivals` measures them anew, in some minutes.
+# A mean that is not two standard errors from 0 says: these worlds do not decide. Here are twenty worlds of our problem, and in each of them NUTS and all methods of the course; `python3 -m bdl_teach claims --table rivals` measures them anew, in some minutes.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.7
+def standard_error(d):
+    return d.std(ddof=1) / np.sqrt(len(d))
+
+
 def paired(one, other, region, what="lost"):
     """Mean of `other − one` over the worlds, and its standard error."""
     d = np.array([w[f"{other}-{region}-{what}"] - w[f"{one}-{region}-{what}"] for w in worlds])
-    return d.mean(), d.std(ddof=1) / np.sqrt(len(d)), d
+    return d.mean(), standard_error(d), d
 
 
 stored = rivals.read()
@@ -453,7 +459,7 @@ assert np.isclose(mean, np.mean([w["bbb-gap-lost"] for w in worlds])
                   - np.mean([w["map-gap-lost"] for w in worlds]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Illusion of one run.** "On our data MAP beats BBB in the gap", or "BBB beats MAP in the gap": whoever has one data set can publish either, with nats to spare. Look at six of them.
+# > **Illusion of one run.** "On our data MAP beats BBB (both after 1500 steps) in the gap", or "BBB beats MAP in the gap": whoever has one data set can publish either, with nats to spare. Look at six of them.
 
 # %% slideshow={"slide_type": "fragment"}
 fig, ax = plt.subplots(figsize=(9.5, 3.4), layout="constrained")
@@ -470,31 +476,34 @@ assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Which of the two is ahead depends on the data set: MAP on more than half of them, BBB on more than one in twenty. <!-- claim: map-and-bbb-trade-places-in-the-gap -->
 #
-# **Mean or median?** These twenty worlds leave the *mean* undecided: in a few of them MAP loses many nats, and without the worst one alone the mean has another sign. The *median* does not hear how large a loss is. In many data sets the median lead is MAP's. <!-- claim: map-leads-bbb-by-the-median-in-the-gap --> The two answer different questions: the median, who is ahead on a data set like this one; the mean, who loses less in the long run. Say which one you report, and look at all differences before you choose.
+# **Mean or median?** These twenty worlds leave the *mean* undecided: in a few of them MAP loses many nats, and without the worst one alone the mean has another sign. The *median* does not hear how large a loss is. In many data sets the median lead is MAP's. <!-- claim: map-leads-bbb-by-the-median-in-the-gap --> The two answer different questions: the median, who is ahead on a data set like this one; the mean, who loses less in the long run. Say which one you report. The tables below print medians and, in brackets, the sixth lowest and the sixth highest of the twenty worlds: fewer than six of twenty fall on one side of the true median with a probability of 2 %, so it lies between them with 96 %.
 #
-# Coverage depends on the data set, too: between the best and the worst of ten data sets, the share of the gap inside the interval of the MAP network, which is nothing but noise, changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck --> A seed that shows either is easy to find. It is no property of MAP.
+# Coverage is luck, too: between the best and the worst of ten, the share of the gap inside MAP's interval changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck -->
 #
-# What holds in most data sets, or on average, is worth a sentence. The interval of NUTS holds on average more than seven tenths of the gap, <!-- claim: nuts-covers-the-gap --> since its band is more than two and a half times as wide there as among the data. <!-- claim: nuts-widens-in-the-gap --> That of BBB does not become one and a half times as wide. <!-- claim: bbb-does-not-widen-in-the-gap -->
+# What holds in most data sets, or on average, is worth a sentence. The interval of NUTS holds on average more than seven tenths of the gap, <!-- claim: nuts-covers-the-gap --> since its band is more than two and a half times as wide there as among the data. <!-- claim: nuts-widens-in-the-gap --> That of BBB after 1500 steps does not become one and a half times as wide, <!-- claim: bbb-does-not-widen-in-the-gap --> that of the lowest mean field not one and a quarter times. <!-- claim: the-lowest-mean-field-does-not-widen-in-the-gap -->
 
 # %% slideshow={"slide_type": "fragment"}
-found = claims.show("bbb-misses-the-gap", "pbp-misses-the-gap", worlds=4)
-assert not any(finding.falls for finding in found)
 width = {key: np.mean([w[f"{key}-gap-sd"] / w[f"{key}-data-sd"] for w in worlds])
-         for key in ("nuts", "bbb")}
-print(f"sd in the gap over sd among the data: NUTS {width['nuts']:.2f}, BBB {width['bbb']:.2f}")
-assert width["nuts"] > 2.5 > 1.5 > width["bbb"]
+         for key in ("nuts", "bbb", "trained_on", "lowest")}
+print("sd in the gap over sd among the data:", {k: f"{v:.2f}" for k, v in width.items()})
+assert width["nuts"] > 2.5 > 1.5 > width["bbb"] > width["lowest"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **All fifteen methods.** Point estimates (MLE, MAP), Laplace, the Gaussians of chapters 3 to 7, MC dropout, ensembles, SGHMC, the infinitely wide network ([chapter 8](08_ensembles_laplace_and_sampling.ipynb)): distance (10.1) to NUTS, means and standard errors of the twenty worlds. The last line is half of NUTS against the other half; the line above it is HMC, a second sampler of the same posterior. The rows with † have another model than NUTS, see 10.2; the infinitely wide network is one more, for it learns no features. A world redraws the noise on y and every start: the 32 x and the sine are the same in all, and other problems are not sampled. NUTS is run until it has converged by its own standard, at most with eight times as many transitions; the first line says in how many worlds it has.
+# **All methods** (the new ones are from [chapter 8](08_ensembles_laplace_and_sampling.ipynb)): distance (10.1) to NUTS, and $F$ in nats of those that minimise the same one. The last line is half of NUTS against the other half; the line above it is HMC, a second sampler of the same posterior. The rows with † have another model than NUTS (10.2); the infinitely wide network learns no features. A world redraws the noise on y and every start: the 32 x and the sine are the same in all, and other problems are not sampled. NUTS is run until it has converged, at most eight times as long; the first line says in how many worlds it has.
 
 # %% slideshow={"slide_type": "fragment"}
 print(stored.made.partition(". ")[0])
 print(rivals.as_text(stored, "distance to NUTS"))
+far = stored.of("laplace-outside")
+print(f"\nLaplace outside: median {np.median(far):.2f}; mean {np.mean(far):.2f}, "
+      f"{max(far) / 20:.2f} of which is one world")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# - **A sampler comes nearest.** In the gap SGHMC is less than half as far from NUTS as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Among the data it scores less than a tenth of a nat below NUTS. <!-- claim: sghmc-scores-as-nuts-among-the-data -->
+# - **In the gap a sampler comes nearest.** SGHMC is less than half as far from NUTS as BBB after 1500 steps, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> and the nearest of all is on average still more than three fifths as far as SGHMC. <!-- claim: none-comes-much-nearer-than-sghmc-in-the-gap --> Among the data it scores less than a tenth of a nat below NUTS. <!-- claim: sghmc-scores-as-nuts-among-the-data --> Outside the median of full Laplace is the least; its mean is not, since in one world it is far off.
 # - **Several networks, then.** An ensemble of ten MAP networks is nearer to NUTS in the gap than one of its kind. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Anchors open it where there are no data: outside, its interval holds over a tenth more of the new points than without. <!-- claim: anchors-hold-more-outside -->
-# - **Columns do not help.** A Gaussian with five columns of correlations is as far from NUTS in the gap as one without, within a half. <!-- claim: columns-do-not-bring-it-nearer --> (Chapter 4 asks what else keeps it away.)
+# - **Columns do not help** in 1500 steps: a Gaussian with five columns of correlations is as far from NUTS in the gap as one without, within a half. <!-- claim: columns-do-not-bring-it-nearer -->
+#
+# **Early stopping is a posterior of its own.** The rows *BBB* (twice), *quiet* and *lowest* minimise one $F$ over one family. After 1500 steps BBB is more than 20 nats above the lowest $F$. <!-- claim: bbb-stops-far-above-the-lowest --> 1500 steps more bring it nearer to NUTS in the gap, to less than three quarters of the distance. <!-- claim: training-on-brings-bbb-nearer-in-the-gap --> At the lowest $F$ it is further away again, <!-- claim: the-lowest-mean-field-is-further-than-a-stopped-one --> and surer in the gap than where it first stopped. <!-- claim: the-lowest-mean-field-is-surest-in-the-gap --> So "BBB" is no row: the family, where it started and when it stopped are. An optimiser that has not arrived draws from a distribution which neither $F$ nor the prior names (Maclaurin et al. 2015 bound its evidence). If a stopped fit looks better than the optimum, the credit is not the family's.
 
 # %% slideshow={"slide_type": "fragment"}
 print(rivals.as_text(stored, "% in the 95 % interval"))
@@ -503,54 +512,54 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
 # - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
-# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode --> (Laplace stands at its mode here: 2.5 ± 0.3 from NUTS. Round the point where Adam stops, see 8.4, it is 5.1 ± 0.3.)
+# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
 #
-# Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
+# A wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
 
 # %% slideshow={"slide_type": "fragment"}
 print(f"{'outside':20}{'held':>8}{'bias':>8}{'sd':>8}{'NLL':>8}")
 for key in ("map", "dropout", "anchored", "sgmcmc", "nuts"):
-    share, error, sd, nats = (np.mean(stored.of(f"{key}-outside-{what}"))
+    share, error, sd, nats = (np.median(stored.of(f"{key}-outside-{what}"))
                              for what in ("covered", "error", "sd", "lost"))
     print(f"{rivals.LABELS[key]:20}{share:8.0%}{error:8.2f}{sd:8.2f}{nats + entropy:8.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why is the gap not seen?** The optimiser stops early; <!-- claim: training-on-lowers-f --> a family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) takes the distance apart, piece by piece. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
+# **Why is the gap not seen?** A family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) takes the distance apart, piece by piece. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs, and what that buys
 #
-# One refit of each, once compiled, beside the distance to NUTS in the gap. The times come with the table (the least of several refits, one process on two cores); those of your machine differ, their orders of magnitude should not. (PBP's growth in data and width: `python3 -m bdl_teach bench methods`.)
+# One refit of each, once compiled, beside the distance to NUTS in the gap. The times come with the table (the least of several refits, one process on two cores); those of your machine differ.
 
 # %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots(figsize=(9.5, 5.0), layout="constrained")
 for key, label in rivals.LABELS.items():
-    far = np.array(stored.of(f"{key}-gap"))
-    bar = {"yerr": 2 * far.std(ddof=1) / np.sqrt(len(far)), "ms": 7, "capsize": 3}
-    ax.errorbar(stored.milliseconds[key], far.mean(), fmt="o", color=BLUE, **bar)
-    left = key in ("mle", "map", "last_layer", "bbb", "dropout")  # a bar is to the right of them
-    place = (-7 if left else 7, -12 if key in ("last_layer", "swag", "ensemble", "local") else 4)
-    ax.annotate(label, (stored.milliseconds[key], far.mean()), place, fontsize=10,
+    far = np.sort(stored.of(f"{key}-gap"))
+    middle = np.median(far)
+    bar = {"yerr": [[middle - far[5]], [far[14] - middle]], "ms": 7, "capsize": 3}
+    ax.errorbar(stored.milliseconds[key], middle, fmt="o", color=BLUE, **bar)
+    left = key in ("mle", "map", "bbb", "dropout", "swag", "anchored")
+    low = key in ("map", "swag", "trained_on", "ensemble", "local")
+    place = (-7 if left else 7, -12 if low else 4)
+    ax.annotate(label, (stored.milliseconds[key], middle), place, fontsize=10,
                 textcoords="offset points", ha="right" if left else "left")
 ax.set(xscale="log", ylim=(0, None), xlim=(0.04, 20_000))
-ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap (± 2 SE)")
+ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap, median")
 ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsize=13)
 assert stored.milliseconds["nuts"] > 10 * max(stored.milliseconds[k] for k in ("bbb", "sgmcmc"))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here). For targets of independent, smooth components the number of these steps that a transition takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
+# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here), and between the many modes of a network no chain can be relied upon to travel: it is a tool for small networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.7 BBB or PBP?
-#
-# Two ways to a Gaussian over the weights, with opposite characters.
 #
 # | | BBB | PBP |
 # |---|---|---|
 # | what it minimises | $\mathrm{KL}[q\,\|\,p]$, globally, by sampled gradients | matches moments of $q$ times one likelihood term, point by point (assumed density filtering) |
 # | of two separate modes, alike | may keep one (*Mistakes in circulation*) | spreads over both, in one exact update |
 # | you choose | prior, noise, learning rate, steps, draws | number of epochs |
-# | the noise | given (or learnt as one more parameter) | learnt, with its own Gamma posterior |
+# | the noise | given | learnt, with its own Gamma posterior |
 # | prediction | average over drawn networks | closed form, no sampling error |
 # | architecture | anything that can be differentiated | layers whose moments someone has derived (ReLU, linear) |
 # | data | minibatches, any loss | one point at a time, regression |
@@ -567,39 +576,36 @@ for e, fit in passes.items():
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
           f"epistemic sd {sd:.2f}, RMSE to the truth {error:.2f}")
 assert 0.8 < passes[400].alpha / (16 * 400) < 1.2
-found = claims.show("pbp-grows-surer-with-epochs", "pbp-lowers-the-noise-with-epochs", worlds=3)
-assert not any(finding.falls for finding in found)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
-# **Which to use when**, measured: nats a point ahead of BBB (behind it if negative), in pairs over the twenty worlds, with standard errors. `+` and `-` only where the mean is two standard errors from 0; `=` where these worlds do not decide. Of so many marks two or so would be there by luck alone: believe those of three standard errors and more.
+# **Which to use when**, measured: nats a point ahead of BBB after 1500 steps (behind it if negative), in pairs over the twenty worlds: the median, and the sixth lowest and sixth highest. `+` only where even the sixth lowest is ahead, `-` where even the sixth highest is behind; `=` where these worlds do not decide. Of so many marks two or so would be there by luck alone.
 
 # %% slideshow={"slide_type": "subslide"}
-def mark(mean, error):
-    return "+" if mean > 2 * error else "-" if mean < -2 * error else "="
+def cell(key, region):
+    d = np.sort(paired(key, "bbb", region)[2])
+    mark = "+" if d[5] > 0 else "-" if d[14] < 0 else "="
+    return f"{np.median(d):7.2f} [{d[5]:5.2f}, {d[14]:5.2f}] {mark}"
 
 
-print(f"{'against BBB':20}" + "".join(f"{r:>20}" for r in REGIONS) + f"{'one fit':>12}")
+print(f"{'against BBB':24}" + "".join(f"{r:>25}" for r in REGIONS) + f"{'one fit':>12}")
 for key, name in rivals.LABELS.items():
-    pairs = [paired(key, "bbb", region)[:2] for region in ("data", "gap", "outside")]
-    cells = "".join(f"{m:11.2f} ± {e:4.2f} {mark(m, e)}" for m, e in pairs if key != "bbb")
-    print(f"{name:20}{cells or 60 * ' '}{stored.milliseconds[key]:9.0f} ms")
-assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
+    cells = "".join(f"{cell(key, r):>25}" for r in ("data", "gap", "outside") if key != "bbb")
+    print(f"{name:24}{cells:75}{stored.milliseconds[key]:9.1f} ms")
+assert cell("mle", "outside").endswith("-")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read the `=` first: they are what one seed would have turned into a ranking. What the worlds do say:
 #
-# - **You can afford NUTS** (tens to hundreds of weights, not too many points): use it, and read R-hat and ESS. Its lead over BBB and PBP is more than two nats a point in the gap, <!-- claim: nuts-leads-bbb-in-the-gap, nuts-leads-pbp-in-the-gap --> and more than one and a half outside. <!-- claim: nuts-leads-bbb-outside, nuts-leads-pbp-outside -->
-# - **You have a tenth of a second, not seconds**: SGHMC, less than half as far from it in the gap as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Its chains must be watched as those of NUTS; at this length they have not converged (section 8.6).
+# - **You can afford NUTS** (tens to hundreds of weights, not too many points): use it, and read R-hat and ESS. Its lead over BBB after 1500 steps and PBP is more than two nats a point in the gap, <!-- claim: nuts-leads-bbb-in-the-gap, nuts-leads-pbp-in-the-gap --> and more than one and a half outside. <!-- claim: nuts-leads-bbb-outside, nuts-leads-pbp-outside -->
+# - **You have a tenth of a second, not seconds**: SGHMC, less than half as far from it in the gap as that BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Its chains must be watched as those of NUTS; at this length they have not converged (section 8.6).
 # - **You have code that trains one network**: train ten, <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> with anchors where test points may lie outside the data. <!-- claim: anchors-hold-more-outside -->
-# - **MC dropout**: not where a gap matters. <!-- claim: dropout-misses-the-gap -->
 # - **A network is trained already**: Laplace costs next to nothing more at this size (its full covariance grows as $W^2$, its time as $W^3$: a large network takes the last layer, or a covariance with structure); walk to the mode first, and read its width in a gap as a warning, not as an answer.
-# - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
-# - **Only points like the training points matter**: the MAP network is quick, and most often scores higher than BBB at its defaults. <!-- claim: map-beats-bbb-among-the-data -->
-# - **You do not know the prior's width**: empirical Bayes learns one. Here it scored no better than σ_p = 3, to 0.3 nats a point, among the data <!-- claim: eb-gains-nothing-among-the-data --> or outside. <!-- claim: eb-gains-nothing-outside -->
-# - **BBB or PBP in a gap**: neither; each covers on average fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
+# - **MC dropout** not where a gap matters, <!-- claim: dropout-misses-the-gap --> **one network of least squares** not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
+# - **Only points like the training points matter**: the MAP network most often scores higher than that BBB. <!-- claim: map-beats-bbb-among-the-data -->
+# - **BBB or PBP in a gap**: neither; BBB after 1500 steps and PBP cover on average fewer than two fifths of it, <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap --> the lowest mean field fewer than three quarters. <!-- claim: the-lowest-mean-field-misses-the-gap -->
 # - **A large network, or layers that nobody has derived moments for**: all but PBP, the infinite width and full Laplace need gradients only. PBP needs no learning rate, and learns the noise.
 #
 # This is one problem with one network. Of others it says nothing: repeat it on yours, in pairs.
@@ -716,10 +722,6 @@ for name, (_, style, color) in policies.items():
     print(f"{name:14} regret {mean[-1]:6.0f} ± {error[-1]:.0f}; at the end {late:.2f} a round")
 panel(ax, "Thompson sampling loses less and less", "mushroom", "regret (± 2 SE over 40 runs)")
 
-# %% slideshow={"slide_type": "subslide"}
-found = claims.show("thompson-loses-least", "thompson-loses-little-in-the-end", worlds=4)
-assert not any(finding.falls for finding in found)
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Over 2000 rounds Thompson sampling loses less than both others, <!-- claim: thompson-loses-least --> and in the last 500 it loses less than half of what the better of them still loses. <!-- claim: thompson-loses-little-in-the-end --> The reason is in (10.8). A greedy agent that meets bad mushrooms of a good kind early may never eat of that kind again, and so never learns that it was wrong. ε-greedy keeps paying for its experiments, needed or not. Thompson sampling explores *where it is unsure*, and the posterior narrows as it eats.
 #
@@ -727,26 +729,35 @@ assert not any(finding.falls for finding in found)
 
 # %% slideshow={"slide_type": "subslide"}
 print(inspect.getsource(network_bandits.play))
-seen_worlds = range(4)
-lost = {agent: np.array([network_bandits.play(agent, World(n)) for n in seen_worlds])
-        for agent in network_bandits.AGENTS}  # [world, round] each
-assert all((np.diff(regret, axis=1) >= 0).all() for regret in lost.values())
+some = ("greedy", "bbb", "lowest", "hmc")
+lost = {agent: network_bandits.play(agent, World(2)) for agent in some}
+assert all((np.diff(regret) >= 0).all() for regret in lost.values())
+named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "posterior (HMC)"}
+print({named[agent]: round(float(regret[-1]), 1) for agent, regret in lost.items()})
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# That is one data set. Forty are stored, two in each of twenty worlds; "beside" is in pairs.
 
 # %% slideshow={"slide_type": "subslide"}
-looks = {"greedy": ("-.", RED), "bbb": ("-", BLUE), "dropout": ("--", plots.PURPLE),
-         "ensemble": (":", plots.BLACK), "anchored": ("-", GREEN), "laplace": ("--", ORANGE)}
-named = {**rivals.LABELS, "greedy": "greedy (MAP)"}
-fig, ax = plt.subplots(figsize=(9.5, 4.6), layout="constrained")
-for agent, (style, color) in looks.items():
-    mean, error = lost[agent].mean(axis=0), lost[agent].std(axis=0, ddof=1) / 2
-    ax.plot(mean, style, color=color, label=named[agent])
-    ax.fill_between(range(160), mean - error, mean + error, color=color, alpha=0.12)
-    print(f"{named[agent]:20} regret {mean[-1]:5.1f} ± {error[-1]:.1f}")
-panel(ax, "Who is unsure in the gap finds what is there", "round", "regret (± 1 SE, 4 worlds)")
+forty = network_bandits.stored()
+fig, ax = plt.subplots(figsize=(9.5, 3.8), layout="constrained")
+total = {agent: np.array([world[agent] for world in forty]) for agent in network_bandits.AGENTS}
+print(f"{'regret':24}mean     beside greedy     beside HMC")
+for row, (agent, regrets) in enumerate(total.items()):
+    bar = {"xerr": 2 * standard_error(regrets), "ms": 7, "capsize": 3}
+    ax.errorbar(regrets.mean(), row, fmt="o", color=BLUE, **bar)
+    columns = (regrets, regrets - total["greedy"], regrets - total["hmc"])
+    print(f"{named[agent]:20}",
+          "".join(f"{each.mean():8.1f} ± {standard_error(each):3.1f}" for each in columns))
+ax.set(yticks=range(len(total)), xlim=(0, None), xlabel="regret (± 2 SE)")
+ax.set_yticklabels([named[agent] for agent in total])
+ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# BBB and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with BBB loses less than it on fewer than one data set in five; <!-- claim: bbb-explores-too-little --> on more than one in ten the two are tied, to the last choice that counts, <!-- claim: bbb-often-acts-as-if-greedy --> and on average BBB loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> Whoever is unsure there gains on greed: an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> lose less on average. Beside BBB, the anchored ensemble loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace loses less, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. One problem, again; on others the order may differ (Riquelme et al. 2018).
+# BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than it on fewer than one data set in five; <!-- claim: bbb-explores-too-little --> on more than one in ten the two are tied, to the last choice that counts, <!-- claim: bbb-often-acts-as-if-greedy --> and on average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But that is where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Neither is settled against greed: trained on, it is ahead in these worlds, and in twenty others not clearly.
+#
+# Draws of the posterior (HMC, until R-hat is at most 1.02, in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field; <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> whether less than full Laplace, too, is open. Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the first loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace less: <!-- claim: laplace-finds-the-peak --> a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 A level that is counted: conformal bands
@@ -782,7 +793,7 @@ assert np.isclose(found.std(), by_one_set.std(), atol=0.002)
 assert np.isclose(np.mean(found < 0.85), by_one_set.cdf(0.85), atol=0.01)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With 32 points one band in eight holds less than 85 % where it says 90. More points narrow that down; nothing else does.
+# With 32 points one band in eight holds less than 85 % where it says 90.
 #
 # Now with the networks of section 10.1, which have seen the 32 points, and 32 fresh ones of the same kind, without any in the gap. Every level at once; `level` is yours to move:
 
@@ -822,22 +833,16 @@ for name in scores_of:
     print(f"{name}: its own sds times {conformal_factor(scores_of[name], level):.2f}; holds",
           ", ".join(f"{inside[mask].mean():.0%} {region}" for region, mask in masks.items()))
 
-# %% slideshow={"slide_type": "fragment"}
-found = claims.show("conformal-bands-hold-their-level", "conformal-bands-miss-the-gap", worlds=6)
-assert not any(finding.falls for finding in found)
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Among the data the bands of the three hold their level, on average over methods and data sets. <!-- claim: conformal-bands-hold-their-level --> In the gap the best of the three still falls short of three quarters at 90 %. <!-- claim: conformal-bands-miss-the-gap --> The proof says why: a point in the gap is *not* drawn as the others were. The promise is **marginal**, an average over all $x$ as they come. Nothing that is counted where there are points can say what is where there are none; a posterior at least has an opinion there.
 #
-# In the explorer, *conformal* draws these ends over the bands, and *level* moves them; nothing is fitted anew. It counts on 99 points: each percent is then one rank of a hundred. Over levels from 50 to 99 % and the three methods, what is held among the data is on average within 0.03 of the level; <!-- claim: counted-bands-hold-any-level --> at 99 % BBB and PBP hold on average fewer than six tenths of the gap. <!-- claim: no-level-mends-the-gap-for-bbb-and-pbp -->
+# In the explorer, *conformal* draws these ends over the bands, and *level* moves them; nothing is fitted anew. It counts on 99 points: each percent is then one rank of a hundred. Over levels from 50 to 99 % and the three methods, what is held among the data is on average within 0.03 of the level; <!-- claim: counted-bands-hold-any-level --> at 99 % BBB after 1500 steps and PBP hold on average fewer than six tenths of the gap. <!-- claim: no-level-mends-the-gap-for-bbb-and-pbp -->
 
 # %% slideshow={"slide_type": "fragment"}
 by_hand = calibration.conformal_factor(scores_of["BBB"], level)
 assert by_hand == conformal_factor(scores_of["BBB"], level)  # eq. 10.11, as the explorer takes it
-own = explorer.preset("start").set(nuts=False).result
-counted = explorer.preset("conformal").result  # the same fits
+counted = explorer.preset("conformal").set(nuts=False).result
 print(explorer.status)
-assert all((counted.predictions[k].mean == own.predictions[k].mean).all() for k in own.predictions)
 wide = explorer.set(level=0.99).result
 for key, by_region in wide.coverage.items():
     assert (wide.ends[key][1] > counted.ends[key][1]).all()  # the level moves the ends
@@ -872,15 +877,8 @@ unsure = explorer.set(epochs=40).result.predictions["pbp"].epistemic_std
 assert sure.mean() < unsure.mean()  # the same data, counted ten times as often
 chosen = explorer.preset("start").set(mle=True, local=True, eb=True).result.predictions
 assert set(chosen) == {"mle", "map", "bbb", "local", "eb", "pbp"}
-assert (chosen["mle"].epistemic_std == 0).all() and (chosen["eb"].epistemic_std > 0).all()
 explorer.set(map=False, bbb=False, pbp=False)
 assert set(explorer.result.predictions) == {"mle", "local", "eb"}
-rest = dict.fromkeys(("infinite", "laplace", "dropout", "low_rank", "ensemble", "sgmcmc"), True)
-wide = explorer.preset("start").set(**rest).result
-assert set(wide.predictions) == {"map", "bbb", "pbp", *rest}
-for name in ("laplace", "ensemble", "sgmcmc"):  # what each says in the gap is its own
-    sd = wide.predictions[name].epistemic_std
-    assert sd[wide.regions["gap"]].mean() > sd[wide.regions["data"]].mean()
 
 # %% slideshow={"slide_type": "subslide"}
 result = explorer.preset("all methods").set(nuts=True).settle().result
@@ -892,9 +890,9 @@ assert all(distances["gap"] > distances["data"] for distances in result.distance
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - Twelve of the methods of section 10.5 are under *show*. In the gap SGHMC comes far nearer to NUTS than BBB does; <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> dropout misses it. <!-- claim: dropout-misses-the-gap --> Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
+# - Twelve of the methods of section 10.5 are under *show*. Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
-# - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
+# - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover -->
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
 # - preset *conformal*: among the data the blue dots come to the dashed line, on average, <!-- claim: counted-bands-hold-95-among-the-data --> the diamonds do not: in the gap even the best of the three falls short. <!-- claim: counted-bands-fall-short-in-the-gap -->
 # - *seed*: which of your conclusions hold for other data? Note MAP's diamond over ten seeds. <!-- claim: map-covers-the-gap-by-luck -->
@@ -906,7 +904,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.distance
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.1 Compute: the score of a point that was left out
-# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them. (The estimate is only as good as the weights are even: where one draw has nearly all of the weight, believe nothing. Pareto-smoothed weights say so themselves: Vehtari, Gelman, Gabry 2017.)
+# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them. (The estimate is only as good as the weights are even: where one draw has nearly all of the weight, believe nothing.)
 #
 # <details><summary>Hint</summary>A mean with weights is a sum of weight times value, divided by the sum of the weights. What is weight times value here?</details>
 
@@ -1022,13 +1020,6 @@ def solution_5(a, b):
 
 
 assert exercises.check("10.5", solution_5, record=False)
-for region, mask in masks.items():
-    drawn = pred["BBB"].samples[:, mask], pred["HMC"].samples[::4, mask]  # 500 of all chains
-    by_draws = solution_5(*drawn)
-    shifts = [np.subtract(*(f(each, axis=0) for each in drawn)) for f in (np.mean, np.std)]
-    by_moments = np.sqrt(np.mean(np.square(shifts).sum(axis=0)))  # (10.1)
-    print(f"BBB to HMC {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
-    assert by_draws >= by_moments  # of these moments, Gaussians are the nearest
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1230,10 +1221,6 @@ def solution_11(y, mean, std, new_mean, new_std, level):
 
 
 assert exercises.check("10.11", solution_11, record=False)
-bands = np.array([solution_11(old, 0.0, 1.0, 0.0, 1.0, 0.9) for old in many[:5000, :-1]])
-below, above = np.mean(many[:5000, -1] < bands[:, 0]), np.mean(many[:5000, -1] > bands[:, 1])
-print(f"exponential scores: {below:.3f} below, {above:.3f} above; each at most 0.05")
-assert max(below, above) < 0.05
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.12 Open: an agent that tries the gap
@@ -1347,11 +1334,11 @@ assert not short.converged and short.ess.min() < 0.25 * hmc.ess.min()
 # - Compare with the true posterior where you can: a distance in the units of $y$, and beside it the distance between two halves of the gold standard.
 # - RMSE sees the mean. The log score sees the whole distribution, is strictly proper, and punishes overconfidence most. Coverage and PIT see calibration; they do not see sharpness.
 # - Compare in pairs, over worlds, with standard errors. One data set can make either of two methods the winner.
-# - Judge where it matters. Among the data NUTS leads BBB by less than three quarters of a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
-# - In the gap SGHMC is far nearer to NUTS than one Gaussian, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> and ten networks are nearer than one. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Read coverage with the bias beside it.
-# - Conformal bands hold their level among points like those they were counted on; <!-- claim: conformal-bands-hold-their-level --> in the gap they do not. <!-- claim: conformal-bands-miss-the-gap --> The level is an average over sets of points as well: counted on 32, one band in eight holds less than 85 % in place of 90.
-# - PBP needs no learning rate and learns the noise, but counts the data once an epoch. BBB takes any architecture, but you choose more.
-# - Thompson sampling: one draw, act as if it were true. What it loses to exploring fades. <!-- claim: thompson-loses-little-in-the-end --> With a network it explores as much as that network is unsure; with BBB it most often gains nothing on a greedy one. <!-- claim: bbb-explores-too-little -->
+# - Judge where it matters. Among the data NUTS leads BBB after 1500 steps by less than three quarters of a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
+# - Early stopping is a posterior of its own: say after how many steps, or the lowest $F$ of how many starts.
+# - In the gap SGHMC is far nearer to NUTS than one Gaussian after 1500 steps, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> ten networks nearer than one. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Read coverage with the bias beside it.
+# - Conformal bands hold their level among points like those they were counted on; <!-- claim: conformal-bands-hold-their-level --> in the gap they do not. <!-- claim: conformal-bands-miss-the-gap -->
+# - Thompson sampling: one draw, act as if it were true. What it loses to exploring fades. <!-- claim: thompson-loses-little-in-the-end --> With a network it explores as much as that network is unsure; with BBB after 1500 steps it most often gains nothing on a greedy one, <!-- claim: bbb-explores-too-little --> with the posterior it does. <!-- claim: the-posterior-loses-less-than-greedy -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References
@@ -1359,13 +1346,15 @@ assert not short.converged and short.ess.min() < 0.25 * hmc.ess.min()
 # - Gneiting, Balabdaoui, Raftery (2007). Probabilistic forecasts, calibration and sharpness. [doi:10.1111/j.1467-9868.2007.00587.x](https://doi.org/10.1111/j.1467-9868.2007.00587.x)
 # - Gneiting, Raftery (2007). Strictly proper scoring rules, prediction, and estimation. [doi:10.1198/016214506000001437](https://doi.org/10.1198/016214506000001437)
 # - Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021). Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of MCMC. [arXiv:1903.08008](https://arxiv.org/abs/1903.08008)
-# - Beskos, Pillai, Roberts, Sanz-Serna, Stuart (2013). Optimal tuning of the hybrid Monte Carlo algorithm. [arXiv:1001.4460](https://arxiv.org/abs/1001.4460)
 # - Hernández-Lobato, Adams (2015). Probabilistic backpropagation for scalable learning of Bayesian neural networks. [arXiv:1502.05336](https://arxiv.org/abs/1502.05336)
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Russo, Van Roy, Kazerouni, Osband, Wen (2018). A tutorial on Thompson sampling. [arXiv:1707.02038](https://arxiv.org/abs/1707.02038)
 # - Lakshminarayanan, Pritzel, Blundell (2017). Simple and scalable predictive uncertainty estimation using deep ensembles. [arXiv:1612.01474](https://arxiv.org/abs/1612.01474)
 # - Lei, G'Sell, Rinaldo, Tibshirani, Wasserman (2018). Distribution-free predictive inference for regression. [arXiv:1604.04173](https://arxiv.org/abs/1604.04173)
 # - Vovk (2012). Conditional validity of inductive conformal predictors. [arXiv:1209.2673](https://arxiv.org/abs/1209.2673)
+# - Phan, Abbasi-Yadkori, Domke (2019). Thompson sampling with approximate inference. [arXiv:1908.04970](https://arxiv.org/abs/1908.04970)
+# - Huang, Lam, Zhang (2024). Bayesian bandit algorithms with approximate inference in stochastic linear bandits. [arXiv:2406.14071](https://arxiv.org/abs/2406.14071)
+# - Maclaurin, Duvenaud, Adams (2015). Early stopping is nonparametric variational inference. [arXiv:1504.01344](https://arxiv.org/abs/1504.01344)
 # - Riquelme, Tucker, Snoek (2018). Deep Bayesian bandits showdown. [arXiv:1802.09127](https://arxiv.org/abs/1802.09127)
 # - Pearce, Leibfried, Brintrup, Zaki, Neely (2020). Uncertainty in neural networks: approximately Bayesian ensembling. [arXiv:1810.05546](https://arxiv.org/abs/1810.05546)
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)

@@ -116,6 +116,13 @@ def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.Monke
     assert len(seen[-1]) > 20 and (seen[-1] > 0).all(), "it eats where x > 0"
 
 
+def test_bandit_counts_data_sets_where_bbb_loses_less_or_the_same() -> None:
+    lost = {agent: [1.0, 3.0] for agent in network_bandits.AGENTS} | {"bbb": [1.0, 2.0]}
+    figures = network_bandits.measure(lost)
+    assert figures["bbb-less"] == figures["bbb-same"] == 0.5
+    assert figures["bbb"] == 1.5 and figures["laplace-part"] == 2.0 / 3.5
+
+
 @dataclass(frozen=True)
 class Chains:
     """A stand-in for NUTS, whose mean is that of its weights."""
@@ -134,7 +141,9 @@ def test_distance_reported_for_nuts_is_between_two_halves_of_its_chains(
     told = dict.fromkeys((*beside_nuts.RIVALS, "hmc"), gold.predict(chapter10.X))
     monkeypatch.setattr(beside_nuts, "NutsFit", Chains)
     monkeypatch.setattr(beside_nuts, "over_all", lambda _: {})
-    for name, value in {"fitted": gold, "predictives": told, "scores": {}}.items():
+    monkeypatch.setattr(beside_nuts, "MINIMISE_F", ())
+    stand_ins = {"fitted": gold, "fits": {}, "predictives": told, "scores": {}}
+    for name, value in stand_ins.items():
         monkeypatch.setattr(chapter10, name, lambda *_, value=value: value)
     figures = beside_nuts.beside_nuts(World(0))
     assert [figures[f"nuts-{region}"] for region in chapter10.REGIONS] == [6.0, 6.0, 6.0]

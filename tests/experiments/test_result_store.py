@@ -89,6 +89,12 @@ def test_claims_hold_in_the_stored_worlds() -> None:
     assert wide_networks.beyond_chance({"a": 0.3, "a-error": 0.1}, "a") == pytest.approx(0.08)
 
 
+def test_no_claim_with_stored_worlds_has_fallen() -> None:
+    stored = [one for one in claim.experiments() if runs.stored_in(one).exists()]
+    found = claims.stored(*(claim.id for one in stored for claim in one.claims))
+    assert len(stored) > 1 and [one.claim.id for one in found if one.verdict != HOLDS] == []
+
+
 def test_claim_without_stored_worlds_is_refused() -> None:
     with pytest.raises(OSError, match="gap_bands.csv"):
         claims.stored("dropout-covers-little-of-the-gap")

@@ -12,7 +12,7 @@ from toys import Here, Toy
 from waiting import until
 
 from bdl_teach.experiments import command, report, runner, store
-from bdl_teach.experiments.table import Row, mean_and_error, verdict
+from bdl_teach.experiments.table import Row, mean_and_error, median_and_limits, verdict
 
 
 def test_paper_table_prints_published_and_own_number_with_error_and_verdict(here: Here) -> None:
@@ -28,6 +28,11 @@ def test_numbers_within_two_standard_errors_agree() -> None:
     assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
     assert verdict(3.25, 3.0, 0.125) == "agrees: 2.0 SE"
     assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
+
+
+def test_limits_of_a_median_are_as_near_as_95_percent_allows() -> None:
+    assert median_and_limits(range(20, 0, -1)) == (10.5, 6, 15)
+    assert median_and_limits([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
 
 
 def test_every_paper_table_has_a_distinct_key_per_task() -> None:

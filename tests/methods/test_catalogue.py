@@ -13,7 +13,8 @@ def test_every_public_method_module_is_in_the_catalogue() -> None:
     assert not set(OTHER_TASKS) & {method.module for method in CATALOGUE.values()}
 
 
-def test_quiet_settings_in_the_catalogue_equal_those_of_the_methods() -> None:
+def test_settings_in_the_catalogue_equal_those_of_the_methods() -> None:
     """Reading the catalogue must not load TensorFlow."""
     assert CATALOGUE["local"].compared == local_reparam.QUIET
+    assert CATALOGUE["lowest"].options == local_reparam.LOWEST
     assert CATALOGUE["eb"].compared == {"tie": "all", **empirical_bayes.QUIET}

@@ -3,6 +3,7 @@
 import timeit
 from dataclasses import replace
 from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.methods.exact import NutsFit
 from bdl_teach.problems import Problem
 
-RIVALS = tuple(name for name, method in CATALOGUE.items() if method.rival)
+_rivals = [name for name, method in CATALOGUE.items() if method.rival]
+_rivals.insert(_rivals.index("bbb") + 1, "trained_on")
+RIVALS = tuple(_rivals)  # names of all fits beside NUTS, see ``chapter10.fitted``
+MINIMISE_F = ("bbb", "trained_on", "local", "lowest", "low_rank")  # under the same prior
 REFITS = 5  # timed; the least time counts, as other load only adds to it
 
 
@@ -22,13 +26,16 @@ def beside_nuts(world: World) -> dict[str, float]:
     """Score each method and NUTS, and measure each method's distance from NUTS (eq. 10.1).
 
     The distance given for NUTS itself is that between two of its chains and its other two.
+    ``-energy`` is the free energy in nats, of the methods that minimise it.
     """
     gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
     assert isinstance(gold, NutsFit)
     truth = gold.predict(X)
     one, other = (replace(gold, weights=half).predict(X) for half in np.split(gold.weights, 2))
-    told = {**chapter10.predictives(world, (*RIVALS, "hmc")), "nuts": truth}
+    fits = chapter10.fits(world, (*RIVALS, "hmc"))
+    told = {**chapter10.predictives(world, fits), "nuts": truth}
     figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
+    figures |= {f"{name}-energy": cast("Any", fits[name]).free_energy for name in MINIMISE_F}
     for region, mask in REGIONS.items():
         for name in (*RIVALS, "hmc"):
             figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
