@@ -10,7 +10,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.experiments.measured._measure import X
 from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import ensemble, laplace, mc_dropout, point
+from bdl_teach.methods import ensemble, laplace, mc_dropout, mcmc, point
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.mlp import MLP
 
@@ -47,17 +47,26 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Measure barriers between one of ten networks and the others, before and after matching."""
+    """Measure barriers between one of ten networks and the others, before and after matching.
+
+    ``level`` is how far draws of HMC lie above the networks, in nats of the potential, and
+    ``below-level`` the share of matched barriers that are lower than that.
+    """
     data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
     as_they_come = np.array([barrier(fit.network, first, other, data) for other in others])
     ends = [matched(first, other) for other in others]
     sorted_ = np.array([barrier(fit.network, first, end, data) for end in ends])
+    chains = mcmc.hmc(data.x, data.y, seed=world.start_seed, **SETTINGS)
+    drawn = potential(fit.network, np.concatenate(chains.weights), data).mean()
+    level = float(drawn - np.median(potential(fit.network, fit.weights, data)))
     return {
         "barrier": float(np.median(as_they_come)),
         "left": float(np.median(sorted_ / as_they_come)),
         "ten": float(np.mean(sorted_ > 10)),
+        "level": level,
+        "below-level": float(np.mean(sorted_ < level)),
     }
 
 
