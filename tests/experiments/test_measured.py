@@ -21,7 +21,13 @@ from bdl_teach import DatasetUnavailable, datasets
 from bdl_teach._support import checks, compiled
 from bdl_teach.experiments import claim
 from bdl_teach.experiments.claim import Experiment
-from bdl_teach.experiments.measured import _measure, beside_nuts, chapter10, network_bandits
+from bdl_teach.experiments.measured import (
+    _measure,
+    beside_nuts,
+    chapter4,
+    chapter10,
+    network_bandits,
+)
 from bdl_teach.experiments.world import World
 from bdl_teach.predictive import Predictive
 
@@ -88,6 +94,17 @@ def test_scores_are_split_into_inside_and_outside_the_data() -> None:
     prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))
     scores = _measure.score("a", prediction, data, 0, x)
     assert scores == pytest.approx({"a-among": -1.42, "a-outside": -7.83}, abs=0.05)
+
+
+def test_parts_of_a_gap_are_those_of_planted_predictions() -> None:
+    shape = np.ones(len(chapter4.X))
+    means = {"fit": 7.0, "on": 2.0, "lowest": 5.0, "posterior": 1.0}
+    planted = {key: Predictive(mean * shape, shape, shape) for key, mean in means.items()}
+    figures = chapter4.measure(planted, -4.0 * shape)
+    parts = ("optimisation", "lowest-distance", "prior", "prior-ahead", "lowest-error", "further")
+    assert [figures[part] for part in parts] == pytest.approx([2.0, 4.0, 3.0, -1.0, 9.0, 1.0])
+    swapped = chapter4.measure({**planted, "lowest": planted["on"]}, -4.0 * shape)
+    assert swapped["further"] == 0.0 and swapped["optimisation"] == pytest.approx(5.0)
 
 
 def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from bdl_teach.experiments.measured import _measure
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import exact, mcmc
 from bdl_teach.methods.empirical_bayes import optimal_prior_std
+from bdl_teach.methods.local_reparam import LOWEST
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
@@ -161,7 +162,7 @@ def beside_posterior(world: World) -> dict[str, float]:
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
         problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
-        result = _after_search(problem, 1)
+        result = search.searched(problem)
         x, y = problem.data.x, problem.data.y
         posterior = mcmc.hmc(x, y, n_samples=2000, **problem.settings).predict(GAP_GRID)
         result = replace(result, nuts=posterior)
@@ -189,19 +190,14 @@ def searched(world: World) -> dict[str, float]:
     """Return three numbers that presets of the truth explorer mention, after its search for F."""
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
-    wide = _after_search(problem, 1)
+    wide = search.searched(problem)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
+    eight = live_fits.fit_method("local", narrow, steps=search.QUICK_STEPS, starts=8)
+    lowest = live_fits.fit_method("local", narrow, **LOWEST).again().refined()
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
-        "gain": _after_search(narrow, 8).excess,
+        "gain": eight.free_energy - lowest.free_energy,
         "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
-
-
-def _after_search(problem: Problem, starts: int) -> search.TruthResult:
-    result = search.refit(problem, starts)
-    while (better := search.improve(result)) is not None:
-        result = better
-    return result
