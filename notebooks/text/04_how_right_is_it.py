@@ -344,7 +344,7 @@ for k, (prior, name, colour, hatch) in enumerate(styles):
            label=f"prior {name}")
     ax.plot(place, parts[prior], "o", color=colour, ms=5)
 ax.set_xticks(range(3), ("optimisation", "family", "prior"))
-panel(ax, "A wide prior leaves the family's part", "dots: worlds", "units of y, in the gap")
+panel(ax, "A wide prior takes the prior's part away", "dots: worlds", "units of y, in the gap")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Under the narrow prior the prior's part is the largest by far; <!-- claim: under-a-narrow-prior-the-prior-is-the-largest-part --> and mean field at its lowest is nearer to the posterior than after 1500 steps, by more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior next to nothing is left of the prior's part, <!-- claim: under-a-wide-prior-next-to-nothing-is-the-prior-s --> and even at its lowest mean field stays more than one and a half units away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
