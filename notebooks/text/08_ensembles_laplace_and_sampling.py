@@ -157,7 +157,7 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
 for (name, u), style in zip(heights.items(), ("-", "--", "-."), strict=True):
     axes[0].plot(t, u, style, color={"-": BLUE, "--": ORANGE, "-.": GREEN}[style], label=name)
 axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the posterior")
-axes[0].set_yscale("log")
+axes[0].set(yscale="log", ylim=(25, 9000))
 panel(axes[0], "A wall between two good fits", "share of the way", "U in nats", loc="upper left")
 for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
     f = network((w[0] + t[place] * (w[1] - w[0]))[None], x_grid)[0]
