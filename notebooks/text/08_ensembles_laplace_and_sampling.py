@@ -64,7 +64,7 @@ from bdl_teach import claims, datasets, densities, exercises, features, plots
 from bdl_teach.backend import tfp
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import chapter8 as lab
-from bdl_teach.methods import ensemble, exact, laplace, mc_dropout, point
+from bdl_teach.methods import ensemble, exact, laplace, mc_dropout, mcmc, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, panel
 from bdl_teach.predictive import evaluate_weights
 
@@ -141,11 +141,21 @@ assert np.allclose(end, lab.matched(w[0], w[1]))
 u = heights["to member 1, matched"] = potential(w[0] + t[:, None] * (end - w[0]))
 print(f"matched: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# How high is high? That needs a *level*, and it is not the modes: draws from the posterior do not lie there.
+
+# %% slideshow={"slide_type": "fragment"}
+draws = np.concatenate(mcmc.hmc(data.x, data.y, **settings).weights)
+level = potential(draws).mean()
+print(f"U of the posterior's draws: {level:.0f} ± {potential(draws).std():.0f} nats")
+assert level > potential(w).max() + 10
+
 # %% slideshow={"slide_type": "fragment"}
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
 for (name, u), style in zip(heights.items(), ("-", "--", "-."), strict=True):
     axes[0].plot(t, u, style, color={"-": BLUE, "--": ORANGE, "-.": GREEN}[style], label=name)
-axes[0].set_ylim(0, 900)
+axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the posterior")
+axes[0].set(yscale="log", ylim=(25, 9000))
 panel(axes[0], "A wall between two good fits", "share of the way", "U in nats", loc="upper left")
 for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
     f = network((w[0] + t[place] * (w[1] - w[0]))[None], x_grid)[0]
@@ -155,9 +165,11 @@ axes[1].set_ylim(-40, 25)
 panel(axes[1], "What the walker computes", "x", "y", loc="lower left", ncols=2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Question 1: between members as they come from training, the wall is more than 100 nats high in world after world, <!-- claim: a-straight-cut-between-members-meets-a-wall --> and a density lower by $e^{-100}$ is nothing. But most of it is the order of the units. Matched, less than a third is left, <!-- claim: the-order-of-the-units-is-most-of-the-wall --> some tens of nats: over twenty worlds the wall of the median pair falls from 503 ± 33 to 36 ± 9 nats, over twenty fresh ones from 445 ± 32 to 87 ± 28. More than half of the matched pairs still climb more than ten. <!-- claim: matched-members-still-meet-a-wall --> Entezari et al. (2022) suspect that nothing is left if the network is wide enough; ours has 20 units. (Whether curved paths join the modes this does not show; Garipov et al. (2018) train such paths between the modes of large networks.)
+# Question 1: between members as they come from training, the wall is more than 100 nats high in world after world. <!-- claim: a-straight-cut-between-members-meets-a-wall --> But most of it is the order of the units. Matched, less than a third is left: <!-- claim: the-order-of-the-units-is-most-of-the-wall --> in more than half of the pairs still more than ten nats. <!-- claim: matched-members-still-meet-a-wall --> Entezari et al. (2022) suspect that nothing is left if the network is wide enough; ours has 20 units.
 #
-# On straight lines, then, the modes look like islands in an empty sea, and most of them are copies. That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
+# Is ten high? With 61 weights there is little room near a mode and much more above it, and a *density is no mass*: draws from the posterior lie on average more than 20 nats above the members (dotted). <!-- claim: draws-lie-above-the-modes --> A wall lower than that bars no way; on average more than one matched wall in ten is lower. <!-- claim: many-matched-walls-are-lower-than-the-draws --> Nor does a higher one on *one* straight line show that two modes lie apart: other ways may lead round it (Garipov et al. (2018) train such curves between the modes of large networks).
+#
+# So a straight walk finds copies; whether two modes are two separate valleys it cannot say. What a method takes of this landscape sorts the methods of the chapter. An **ensemble** puts one point at the bottom of each of a few valleys. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk, from several starts. **Low rank** puts one tilted Gaussian on one valley. The **infinitely wide** network has no weights left to have valleys.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.2 Ensembles, and what they approximate

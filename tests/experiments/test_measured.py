@@ -24,6 +24,7 @@ from bdl_teach.experiments.claim import Experiment
 from bdl_teach.experiments.measured import (
     _measure,
     beside_nuts,
+    chapter4,
     chapter8,
     chapter10,
     network_bandits,
@@ -106,6 +107,17 @@ def test_planted_predictions_are_measured_where_their_names_say() -> None:
     mean = sd[~outside].mean()
     figures = pbp.measure({"a": planted})
     assert figures == pytest.approx({"a-doubt": mean, "a-error": 3.0, "a-noise": 0.7})
+
+
+def test_parts_of_a_gap_are_those_of_planted_predictions() -> None:
+    shape = np.ones(len(chapter4.X))
+    means = {"fit": 7.0, "on": 2.0, "lowest": 5.0, "posterior": 1.0}
+    planted = {key: Predictive(mean * shape, shape, shape) for key, mean in means.items()}
+    figures = chapter4.measure(planted, -4.0 * shape)
+    parts = ("optimisation", "lowest-distance", "prior", "prior-ahead", "lowest-error", "further")
+    assert [figures[part] for part in parts] == pytest.approx([2.0, 4.0, 3.0, -1.0, 9.0, 1.0])
+    swapped = chapter4.measure({**planted, "lowest": planted["on"]}, -4.0 * shape)
+    assert swapped["further"] == 0.0 and swapped["optimisation"] == pytest.approx(5.0)
 
 
 def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.MonkeyPatch) -> None:

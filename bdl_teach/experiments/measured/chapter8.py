@@ -50,17 +50,26 @@ def matched(one: Array, other: Array) -> Array:
 
 
 def walls(world: World) -> dict[str, float]:
-    """Measure barriers between one of ten networks and the others, before and after matching."""
+    """Measure barriers between one of ten networks and the others, before and after matching.
+
+    ``level`` is how far draws of HMC lie above the networks, in nats of the potential, and
+    ``below-level`` the share of matched barriers that are lower than that.
+    """
     data = datasets.sinusoid(seed=world.data_seed, gap=GAP)
     fit = ensemble.fit(data.x, data.y, seed=world.start_seed, **SETTINGS)
     first, *others = fit.weights
     as_they_come = np.array([barrier(fit.network, first, other, data) for other in others])
     ends = [matched(first, other) for other in others]
     sorted_ = np.array([barrier(fit.network, first, end, data) for end in ends])
+    chains = mcmc.hmc(data.x, data.y, seed=world.start_seed, **SETTINGS)
+    drawn = potential(fit.network, np.concatenate(chains.weights), data).mean()
+    level = float(drawn - np.median(potential(fit.network, fit.weights, data)))
     return {
         "barrier": float(np.median(as_they_come)),
         "left": float(np.median(sorted_ / as_they_come)),
         "ten": float(np.mean(sorted_ > 10)),
+        "level": level,
+        "below-level": float(np.mean(sorted_ < level)),
     }
 
 

@@ -11,6 +11,7 @@ from bdl_teach.experiments.measured import _measure
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import exact, mcmc
 from bdl_teach.methods.empirical_bayes import optimal_prior_std
+from bdl_teach.methods.local_reparam import LOWEST
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
@@ -186,14 +187,18 @@ def _sd(prediction: Predictive, where: np.ndarray) -> float:
 
 
 def searched(world: World) -> dict[str, float]:
-    """Return two numbers that presets of the truth explorer mention, after its search for F."""
+    """Return three numbers on the search of the truth explorer for the lowest F."""
     problem = Problem(seed=world.data_seed)
-    timid, wide = replace(problem, scales=(0.5,)), search.searched(problem)
+    narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
+    wide = search.searched(problem)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     assert wide.quick is not None
     spreads = [p.epistemic_std for p in (wide.quick, wide.prediction)]
+    eight = live_fits.fit_method("local", narrow, steps=search.QUICK_STEPS, starts=8)
+    lowest = live_fits.fit_method("local", narrow, **LOWEST).again().refined()
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
+        "gain": eight.free_energy - lowest.free_energy,
         "missing": 10 - float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
