@@ -291,8 +291,7 @@ for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
     both = (sampled, GREEN, "--", "HMC"), (lowest, BLUE, "-", "mean field, lowest")
     for fit, colour, style, who in both:
         p = fit.predict(x_grid)
-        for k in (-2, 2):
-            label = f"{who}: ±2 sd" if k > 0 else None
+        for k, label in ((-2, None), (2, f"{who}: ±2 sd")):
             ax.plot(x_grid, p.mean + k * p.epistemic_std, style, color=colour, label=label)
     plots.draw_data(ax, data.x, data.y)
     ax.set_ylim(-45, 30)
