@@ -147,12 +147,13 @@ class Worker(PointerInput[Result]):
         """Improve the results that the worker hands over, on a thread of its own."""
         while (job := self._at_rest.take()) is not None:
             asked, values, result, pinned = job[1]
+            rest = time.monotonic() + REST - IMPROVE
             if pinned is not None:
-                for better in self._better(asked, pinned.values, pinned.result):
+                for better in self._better(asked, rest, pinned.values, pinned.result):
                     pinned = pinned._replace(result=better)
                     if is_trained(better):
                         break
-            for better in self._better(asked, values, result):
+            for better in self._better(asked, rest, values, result):
                 if is_trained(better):
                     show = partial(self._show_better, asked, values, better, pinned)
                     self._found.append(show)
@@ -164,10 +165,13 @@ class Worker(PointerInput[Result]):
             if self._without_still:
                 self._draw_again()
 
-    def _better(self, asked: int, values: Values, result: Result) -> Iterator[Result]:
-        """Yield ever better results; end if there is none, or if a control has moved."""
+    def _better(self, asked: int, rest: float, values: Values, result: Result) -> Iterator[Result]:
+        """Yield ever better results; end if there is none, or if a control has moved.
+
+        From the time ``rest`` on, by ``time.monotonic``, the controls are at rest.
+        """
         for at_rest in (False, True):
-            if at_rest and self._at_rest.ready(self._asked_at + REST - time.monotonic()):
+            if at_rest and self._at_rest.ready(rest - time.monotonic()):
                 return
             with suppress(Exception):  # the shown result remains
                 while self._asked == asked and not self._slot.closed:
