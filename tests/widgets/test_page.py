@@ -255,7 +255,9 @@ class Hand:
         self.page, self.number = notebook.page, NAMES.index(name)
         self.session = self.page.context.new_cdp_session(self.page)  # touches share a session
         self.box = boxed(notebook, name)
-        self.page.wait_for_timeout(SETTLE_MS)
+        before: Any = None
+        while before != (before := self.dots()):  # the picture may yet change its size
+            self.page.wait_for_timeout(SETTLE_MS)
 
     def says(self, words: str) -> None:
         """Wait until the status line contains these words."""
