@@ -40,8 +40,8 @@ WIDE, NARROW = 0.31, 0.1  # σ of each weight at a drawn start, and at a mode
 FEW, CANDIDATES = 4, 64  # hidden units of a small network, and number of small networks
 BETA2 = 0.99
 _FEW, _PARTS = 8, 8  # records of the small networks' training; programs that a training runs in
-# Settings that starts side by side have no use for.
-DEFAULTS = ("initial", "start_scale", "initial_rho", "cooldown", "n_samples", "n_batches")
+# Settings that starts side by side have no use for: only their defaults are taken.
+UNUSED = ("initial", "start_scale", "initial_rho", "cooldown", "n_samples", "n_batches")
 N_LEADERS = 4  # starts of lowest F, whose training can be continued
 ARRIVED = 0.5  # nats by which more training may lower the F of a fit that has converged
 
@@ -100,7 +100,7 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
 
     ``few`` is the largest number of hidden units of the small networks.
     """
-    for name in DEFAULTS:
+    for name in UNUSED:
         value, default = getattr(o, name), getattr(Settings, name)
         if value is not default and not (np.isscalar(value) and value == default):
             raise ValueError(f"{name}: expected {default} with side_by_side, got {value!r}")

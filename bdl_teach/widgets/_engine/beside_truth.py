@@ -221,9 +221,9 @@ class ExplorerBesideTruth(Explorer[Result]):
         """Compute a result for the readings that a mission asks for."""
         return self._compute(values)
 
-    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
+    def _follow(self, *, at_rest: bool) -> Result | None:
         gold = self._chains.go_on(MOST if at_rest else FIRST)
-        if gold is not None and self.result is not None:  # a better one may have come meanwhile
+        if gold is not None and self.result is not None:
             return self._with_truth(self.result, gold)
         if not self._chains.waits():
             self._settled.set()

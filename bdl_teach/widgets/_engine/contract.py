@@ -124,12 +124,12 @@ class Contract(Generic[Result]):
         """Return the end of the status line: how the time of a tick was spent."""
         return ""
 
-    def _follow(self, values: Values, result: Result, *, at_rest: bool) -> Result | None:
-        """Work on a slow part of the result, such as the true posterior; return the new result.
+    def _follow(self, *, at_rest: bool) -> Result | None:
+        """Work on a slow part of ``self.result``, such as the true posterior; return the new one.
 
         Return ``None`` if nothing has changed. The worker calls this repeatedly after a tick, later
-        with ``at_rest``. This method must return soon after a control has moved. An exception is
-        shown over the picture.
+        with ``at_rest``. This method must return soon after a control has moved. A better
+        ``self.result`` may be shown while it works. An exception is shown over the picture.
         """
         return None
 

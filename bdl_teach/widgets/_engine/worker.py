@@ -116,11 +116,11 @@ class Worker(PointerInput[Result]):
 
     def _go_on(self, values: Values, *, at_rest: bool) -> bool:
         """Call ``_follow``, and show what it finds; return whether it found something."""
-        if (shown := self.result) is None:
+        if self.result is None:
             return False
         spent = "" if at_rest else self._spent
         try:
-            better = self._follow(values, shown, at_rest=at_rest)
+            better = self._follow(at_rest=at_rest)
             if better is not None and not self._overtaken:
                 self._paint(better, values, better=True, sharp=at_rest)
                 self._spent = spent
