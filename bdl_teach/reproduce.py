@@ -1,14 +1,14 @@
-"""The parts of ``bdl_teach.experiments`` that chapters and the command `reproduce` call."""
+"""The parts of ``evidence`` that chapters and the command `reproduce` call."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdl_teach.experiments import papers as tables
-from bdl_teach.experiments.command import add_tables as add_arguments
-from bdl_teach.experiments.command import module_of
-from bdl_teach.experiments.command import run_table as run
-from bdl_teach.experiments.table import Row
+from evidence import papers as tables
+from evidence.command import add_tables as add_arguments
+from evidence.command import module_of
+from evidence.command import run_table as run
+from evidence.table import Row
 
 __all__ = ["add_arguments", "run", "stored", "tables"]
 sys.modules[f"{__name__}.tables"] = tables
@@ -23,7 +23,7 @@ def stored(table: str) -> Sequence[Row]:
     Raises:
         OSError: No results of this table come with the package.
     """
-    from bdl_teach.experiments import runs, store  # need more than the standard library
+    from evidence import runs, store  # need more than the standard library
 
     module = module_of(table)
     figures = store.read_kept(Path(str(module.__file__)).with_suffix(".csv")).figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets
-from bdl_teach.experiments.world import World
+from bdl_teach.claims import World
 from bdl_teach.methods import point
 
 

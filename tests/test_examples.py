@@ -13,8 +13,8 @@ from scipy import stats
 from bdl_teach import claims, datasets
 from bdl_teach.exercises import Session
 from bdl_teach.exercises._engine import DEFINED
-from bdl_teach.experiments import claim, judge, measured
 from bdl_teach.methods.catalogue import Fitted
+from evidence import claim, judge, measured
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
 

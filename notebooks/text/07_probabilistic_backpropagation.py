@@ -61,7 +61,7 @@ from scipy.special import ndtr
 from bdl_teach import DatasetUnavailable, claims, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import exact, pbp
-from bdl_teach.methods.pbp import listing
+from bdl_teach.problems import pbp_listing as listing
 from bdl_teach.plots import BLUE, ORANGE, RED, panel
 
 plots.lecture_style()
@@ -667,7 +667,7 @@ for name, found in scores.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.11 A detective story: the noise that grew
 #
-# A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `methods.pbp.listing`. It runs. It learns. Something is wrong.
+# A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `problems.pbp_listing`. It runs. It learns. Something is wrong.
 
 # %% slideshow={"slide_type": "fragment"}
 from sklearn.model_selection import train_test_split
