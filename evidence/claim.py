@@ -4,7 +4,7 @@ The first line of a file, ``about``, is its topic. Then comes a table for each e
 it, one for each of the experiment's claims::
 
     [one-network]                           # results are stored under this name
-    run = "one_network.scores"              # module.function: takes a world, returns {name: number}
+    run = "one_network.scores"              # module.trial, see :class:`Trial`
     seconds = 0.2                           # roughly, for one world on two cores
 
     [one-network.bbb-beats-mle-outside]     # the id that a chapter refers to
@@ -20,12 +20,27 @@ import importlib
 import math
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from bdl_teach.claims import Figures, World
 from evidence import measured
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Trial(Generic[T]):
+    """What an experiment does in a world: it trains, and measures what was trained."""
+
+    fits: Callable[[World], T]  # trains, and returns all that is measured: predictions, F, ...
+    measure: Callable[[T], Figures]  # pure: takes what ``fits`` returned, returns {name: number}
+
+    def __call__(self, world: World) -> Figures:
+        """Return the numbers that are measured in a world."""
+        return self.measure(self.fits(world))
 
 
 class Rule(NamedTuple):
@@ -70,19 +85,22 @@ class Claim(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """A function that is run in each world, and the claims that use its results."""
+    """A trial that is run in each world, and the claims that use its results."""
 
     name: str  # results are stored under it
-    run: str  # "module.function"
+    run: str  # "module.trial"
     seconds: float  # roughly, for one world on two cores
     claims: tuple[Claim, ...]
 
     @property
-    def function(self) -> Callable[[World], Figures]:
-        """Import and return the function, which takes a world and returns {name: number}."""
-        module, _, name = self.run.partition(".")
-        found: Callable[[World], Figures]
-        found = getattr(importlib.import_module(f"{measured.__name__}.{module}"), name)
+    def module(self) -> str:
+        """Return the name of the module that the trial stands in."""
+        return f"{measured.__name__}.{self.run.partition('.')[0]}"
+
+    @property
+    def trial(self) -> Trial[Any]:
+        """Import and return the trial."""
+        found: Trial[Any] = getattr(importlib.import_module(self.module), self.run.split(".")[1])
         return found
 
 

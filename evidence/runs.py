@@ -59,7 +59,7 @@ def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
     checks.count("worlds", worlds)
     checks.count("first_world", first_world, 0)
     numbers = range(first_world, first_world + worlds)
-    return _told(ids, lambda one: [in_world(one.function, n) for n in numbers])
+    return _told(ids, lambda one: [in_world(one.trial, n) for n in numbers])
 
 
 def stored(*ids: str) -> list[Finding]:
@@ -114,9 +114,8 @@ def world_jobs(experiment: Experiment, options: argparse.Namespace) -> list[Job]
     """Return the jobs of an experiment, one for each world that the options ask for."""
     numbers = range(options.first_world, options.first_world + options.worlds)
     tasks = [Task(f"{experiment.name}/world-{n:04}", {"world": n}) for n in numbers]
-    function = experiment.function
-    run = partial(in_world, function)
-    return jobs_of(f"claims-{experiment.name}", run, function.__module__, tasks, options)
+    run = partial(in_world, experiment.trial)
+    return jobs_of(f"claims-{experiment.name}", run, experiment.module, tasks, options)
 
 
 def worlds_in_words(options: argparse.Namespace) -> str:

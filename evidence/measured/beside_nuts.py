@@ -1,9 +1,8 @@
 """Measure all methods of the catalogue beside NUTS, for the table of chapter 10."""
 
 import timeit
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
 
 import numpy as np
 
@@ -11,8 +10,11 @@ from bdl_teach import calibration
 from bdl_teach.claims import Figures, World
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.methods.exact import NutsFit
+from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem
+from evidence.claim import Trial
 from evidence.measured import chapter10
+from evidence.measured._measure import Found, mean
 from evidence.measured.chapter10 import REGIONS, X
 
 _rivals = [name for name, method in CATALOGUE.items() if method.rival]
@@ -22,25 +24,40 @@ MINIMISE_F = ("bbb", "trained_on", "local", "lowest", "low_rank")  # under the s
 REFITS = 5  # timed; the least time counts, as other load only adds to it
 
 
-def beside_nuts(world: World) -> dict[str, float]:
+@dataclass(frozen=True)
+class BesideNuts:
+    """All methods and NUTS."""
+
+    found: Found  # of ``RIVALS``, "hmc" and "nuts"
+    halves: tuple[Predictive, Predictive]  # of two chains of NUTS, and of its other two
+    converged: bool  # whether NUTS has
+
+
+def every_method(world: World) -> BesideNuts:
+    """Fit each method, and run NUTS."""
+    nuts = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
+    assert isinstance(nuts, NutsFit)
+    one, other = (replace(nuts, weights=half).predict(X) for half in np.split(nuts.weights, 2))
+    found = chapter10.judged(chapter10.fits(world, (*RIVALS, "hmc")), world, MINIMISE_F)
+    truth = replace(found["hmc"], prediction=nuts.predict(X))
+    return BesideNuts({**found, "nuts": truth}, (one, other), nuts.converged)
+
+
+def distances_and_scores(beside: BesideNuts) -> dict[str, float]:
     """Score each method and NUTS, and measure each method's distance from NUTS (eq. 10.1).
 
     The distance given for NUTS itself is that between two of its chains and its other two.
     ``-energy`` is the free energy in nats, of the methods that minimise it.
     """
-    gold = chapter10.fitted("nuts", Problem(seed=world.data_seed).data, world.start_seed)
-    assert isinstance(gold, NutsFit)
-    truth = gold.predict(X)
-    one, other = (replace(gold, weights=half).predict(X) for half in np.split(gold.weights, 2))
-    fits = chapter10.fits(world, (*RIVALS, "hmc"))
-    told = {**chapter10.predictives(world, fits), "nuts": truth}
-    figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
-    figures |= {f"{name}-energy": cast("Any", fits[name]).free_energy for name in MINIMISE_F}
+    found = beside.found
+    told = {**chapter10.scores(found), "converged": float(beside.converged)}
+    told |= {f"{name}-energy": told.pop(f"{name}-F") for name in MINIMISE_F}
     for region, mask in REGIONS.items():
         for name in (*RIVALS, "hmc"):
-            figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)
-        figures[f"nuts-{region}"] = calibration.distance(one, other, mask)
-    return figures | over_all(figures)
+            pair = found[name].prediction, found["nuts"].prediction
+            told[f"{name}-{region}"] = calibration.distance(*pair, mask)
+        told[f"nuts-{region}"] = calibration.distance(*beside.halves, mask)
+    return told | over_all(told)
 
 
 def over_all(f: Figures) -> dict[str, float]:
@@ -52,8 +69,8 @@ def over_all(f: Figures) -> dict[str, float]:
     """
     figures = {}
     for region in ("gap", "outside"):
-        beaten = [f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in RIVALS]
-        figures[f"beaten-{region}"] = float(np.mean(beaten))
+        lost = f[f"nuts-{region}-lost"]
+        figures[f"beaten-{region}"] = mean(f[f"{m}-{region}-lost"] > lost for m in RIVALS)
     figures["least-widening"] = min(f[f"{m}-gap"] / f[f"{m}-data"] for m in RIVALS)
     figures["nearest-gap"] = min(f[f"{m}-gap"] for m in RIVALS)
     return figures
@@ -67,3 +84,6 @@ def milliseconds(world: World) -> dict[str, float]:
         refit()
         times[name] = 1e3 * min(timeit.repeat(refit, number=1, repeat=REFITS))
     return times
+
+
+beside_nuts = Trial(every_method, distances_and_scores)

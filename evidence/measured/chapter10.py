@@ -1,25 +1,36 @@
 """The regression methods of the catalogue, compared on 32 points with a gap (chapter 10)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bdl_teach import calibration, datasets
+from bdl_teach._support.checks import Array
 from bdl_teach.claims import World
 from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.methods import bbb, mcmc
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
-from evidence.measured._measure import nuts_until_converged, rms, test_log_likelihood
+from bdl_teach.problems import MAX_WIDTH, Problem, live_fits, truth
+from evidence.claim import Trial
+from evidence.measured._measure import (
+    Found,
+    Trained,
+    figures,
+    mean,
+    new_targets,
+    nuts_until_converged,
+    predicted,
+)
 
 GAP = (0.1, 0.4)  # without data
 X = np.linspace(-0.7, 0.7, 141)[:, None]
 REGIONS = Problem().regions(X[:, 0])  # masks: "data", "gap", "outside"
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, for noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "lowest", "eb", "pbp")
+PAIRED = ("map", "bbb", "laplace", "dropout", "local", "eb")
 THREE = ("map", "bbb", "pbp")
 ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
@@ -46,144 +57,157 @@ def fitted(name: str, data: Regression1D, seed: int, room: bbb.Capacity | None =
     return method.fit(data.x, data.y, capacity=room, epochs=100, **given)
 
 
-def scored(prediction: Predictive, data: Regression1D, seed: int) -> dict[str, float]:
-    """Score a prediction in each region of the inputs: "data", "gap" and "outside".
-
-    ``lost`` is the expected log score of the true density minus that of the prediction, in nats a
-    point; ``covered`` the share of new points inside the 95 % interval; ``error`` the rms error of
-    the mean; ``sd`` the mean epistemic sd.
-    """
-    truth = data.truth(X)[:, 0]
-    log_p = test_log_likelihood(prediction, data, X, seed)
-    inside = calibration.expected_coverage(truth, 1.0, *prediction.interval(0.95))
-    figures = {}
-    for region, mask in REGIONS.items():
-        figures[f"{region}-lost"] = float(PERFECT - log_p[mask].mean())
-        figures[f"{region}-covered"] = float(inside[mask].mean())
-        figures[f"{region}-error"] = rms((prediction.mean - truth)[mask])
-        figures[f"{region}-sd"] = float(prediction.epistemic_std[mask].mean())
-    return figures
-
-
-def fits(world: World, names: Sequence[str] = METHODS) -> dict[str, Fitted]:
+def fits(world: World, names: Sequence[str] = METHODS) -> dict[str, Any]:
     """Fit the named methods in one world."""
     data = Problem(seed=world.data_seed).data
     return {name: fitted(name, data, world.start_seed) for name in names}
 
 
-def predictives(world: World, found: Mapping[str, Fitted]) -> dict[str, Predictive]:
-    """Return the prediction of each fit on X."""
-    seed = world.seed(2)
-    return {name: fit.predict(X, n_samples=500, seed=seed) for name, fit in found.items()}
+def judged(fits: Mapping[str, Any], world: World, energies: Collection[str] = ()) -> Found:
+    """Return the predictions of fits on X, and the new targets that they are scored by."""
+    new, seed = new_targets(X, world.seed(3)), world.seed(2)
+    return predicted(fits, X, REGIONS, new, energies=energies, n_samples=500, seed=seed)
 
 
-def compared(world: World) -> dict[str, float]:
-    """Score the methods of ``METHODS`` in one world."""
-    return scores(predictives(world, fits(world)), world)
+def seven_methods(world: World) -> Found:
+    """Fit the methods of ``METHODS``."""
+    return judged(fits(world), world)
 
 
-def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    """Return the results of ``scored`` and the mean noise sd, for each prediction in ``told``.
+def scores(found: Found) -> dict[str, float]:
+    """Return the figures of each fit in the regions "data", "gap" and "outside", and two more.
 
-    ``told`` holds the predictions at the inputs ``X``, by name of the method.
+    ``lost`` is the expected log score of the true density minus that of the prediction, in nats a
+    point; ``covered`` the share of new points inside the 95 % interval.
     """
-    data = Problem(seed=world.data_seed).data
-    figures: dict[str, float] = {}
-    for name, prediction in told.items():
-        each = scored(prediction, data, world.seed(3))
-        figures |= {f"{name}-{what}": value for what, value in each.items()}
-        figures[f"{name}-noise"] = float(prediction.aleatoric_std.mean())
-    return figures
+    told = figures(found)
+    for name, one in found.items():
+        inside = calibration.expected_coverage(truth(X), 1.0, *one.prediction.interval(0.95))
+        for region, mask in one.regions.items():
+            told[f"{name}-{region}-lost"] = PERFECT - told.pop(f"{name}-{region}-score")
+            told[f"{name}-{region}-covered"] = float(inside[mask].mean())
+    return told
 
 
-def moved(world: World) -> dict[str, float]:
-    """Measure coverage, bias and sds of the comparison explorer's fits, at some of its settings."""
-    start, figures = Problem(seed=world.data_seed), dict[str, float]()
+def in_explorer(world: World) -> Found:
+    """Fit as the comparison explorer does, at some of its settings.
+
+    Names are of a place and a method, such as "few-bbb" (eight points), or of PBP's epochs.
+    """
+    start, found = Problem(seed=world.data_seed), {}
     places: dict[str, dict[str, Any]] = {"start": {}, "few": {"n": 8}, "loud": {"noise_std": 3.0}}
-    for place, changes in {**places, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}.items():
-        for name in METHODS:
-            one = replace(start, **changes)
-            figures |= _measure_in_explorer(f"{place}-{name}", one, name, 100)
-    for epochs in (10, 40, 400):
-        figures |= _measure_in_explorer(f"{epochs}-pbp", start, "pbp", epochs)
-    figures["start-most-covered"] = max(figures[f"start-{m}-gap-covered"] for m in METHODS)
-    figures["loud-most-bias"] = max(figures[f"loud-{m}-gap-bias"] for m in THREE)
-    figures["loud-most-covered"] = max(figures[f"loud-{m}-gap-covered"] for m in THREE)
-    covered = [figures[f"all-04-{m}-gap-covered"] for m in METHODS]
-    return {**figures, "all-04-mean-covered": float(np.mean(covered))}
+    places |= {"all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}}
+    plans = [(f"{p}-{m}", replace(start, **c), m, 100) for p, c in places.items() for m in METHODS]
+    plans += [(f"{epochs}-pbp", start, "pbp", epochs) for epochs in (10, 40, 400)]
+    for name, problem, method, epochs in plans:
+        found[name] = Trained(
+            prediction=live_fits.fit(method, problem, epochs).predict(X, 200),
+            x=X,
+            regions={r: mask for r, mask in problem.regions(X[:, 0]).items() if mask.any()},
+            numbers={"true-noise": problem.noise_std},
+        )
+    return found
 
 
-def _measure_in_explorer(
-    prefix: str, problem: Problem, method: str, epochs: int
-) -> dict[str, float]:
-    """Fit as the explorer does; return the noise sd, and coverage, bias and sd in each region."""
-    prediction = live_fits.fit(method, problem, epochs).predict(X, 200)
-    truth, reach = problem.data.truth(X)[:, 0], 1.96 * prediction.total_std
-    ends = prediction.mean - reach, prediction.mean + reach
-    inside = calibration.expected_coverage(truth, problem.noise_std, *ends)
-    figures = {f"{prefix}-noise": float(prediction.aleatoric_std.mean())}
-    for region, mask in problem.regions(X[:, 0]).items():
-        if mask.any():
-            figures[f"{prefix}-{region}-covered"] = float(inside[mask].mean())
-            figures[f"{prefix}-{region}-bias"] = float((prediction.mean - truth)[mask].mean())
-            figures[f"{prefix}-{region}-sd"] = float(prediction.epistemic_std[mask].mean())
-    return figures
+def at_settings(found: Found) -> dict[str, float]:
+    """Return the figures of each fit, and its coverage of new points by ±1.96 sd, by region."""
+    told = figures(found)
+    for name, one in found.items():
+        p, reach = one.prediction, 1.96 * one.prediction.total_std
+        ends = p.mean - reach, p.mean + reach
+        inside = calibration.expected_coverage(truth(X), one.numbers["true-noise"], *ends)
+        for region, mask in one.regions.items():
+            told[f"{name}-{region}-covered"] = float(inside[mask].mean())
+    return {
+        **told,
+        "start-most-covered": max(told[f"start-{m}-gap-covered"] for m in METHODS),
+        "loud-most-bias": max(told[f"loud-{m}-gap-bias"] for m in THREE),
+        "loud-most-covered": max(told[f"loud-{m}-gap-covered"] for m in THREE),
+        "all-04-mean-covered": mean(told[f"all-04-{m}-gap-covered"] for m in METHODS),
+    }
 
 
-def held(world: World) -> dict[str, float]:
-    """Measure the coverage of conformal bands: 32 points train a fit, 32 others calibrate it."""
+class Counted(NamedTuple):
+    """A fit, and the points that its conformal bands are calibrated on."""
+
+    y: Array  # targets of the calibration points [n]
+    here: Predictive  # at these points
+    there: Predictive  # on X
+
+
+def _counted(learn: Regression1D, count: Regression1D, seed: int) -> dict[str, Counted]:
+    found = {}
+    for name in THREE:
+        fit = fitted(name, learn, seed)
+        here, there = (fit.predict(x, n_samples=500, seed=1) for x in (count.x, X))
+        found[name] = Counted(count.y[:, 0], here, there)
+    return found
+
+
+def on_held_out(world: World) -> dict[str, Counted]:
+    """Fit three methods to 32 points, to be calibrated on 32 others of the same data set."""
     data = datasets.sinusoid(n=2 * N, seed=world.data_seed, gap=GAP)
     halves = np.split(np.random.default_rng(world.seed(2)).permutation(2 * N), 2)
     learn, count = (replace(data, x=data.x[half], y=data.y[half]) for half in halves)
-    return _in_bands(learn, count, (0.9, 0.95), world)
+    return _counted(learn, count, world.start_seed)
 
 
-def held_on_99(world: World) -> dict[str, float]:
-    """Measure the coverage of the explorer's conformal bands, calibrated on 99 more points."""
+def on_99_more(world: World) -> dict[str, Counted]:
+    """Fit three methods as the explorer does, to be calibrated on 99 more points."""
     count = datasets.sinusoid(n=99, seed=world.seed(2), gap=GAP)
-    figures = _in_bands(Problem(seed=world.data_seed).data, count, EXPLORED, world)
-    above = [figures[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED]
-    figures["mean-above-level"] = float(np.mean(above))
-    return {**figures, "both-gap-99": (figures["bbb-gap-99"] + figures["pbp-gap-99"]) / 2}
+    return _counted(Problem(seed=world.data_seed).data, count, world.start_seed)
 
 
-def _in_bands(
-    learn: Regression1D, count: Regression1D, levels: tuple[float, ...], world: World
-) -> dict[str, float]:
-    """Fit to ``learn``, calibrate on ``count``; return conformal bands' coverage at ``levels``."""
-    truth, figures = count.truth(X)[:, 0], {}
-    for name in THREE:
-        fit = fitted(name, learn, world.start_seed)
-        here, there = (fit.predict(x, n_samples=500, seed=1) for x in (count.x, X))
-        scores = np.abs(count.y[:, 0] - here.mean) / here.total_std
-        for level in levels:
-            reach = calibration.conformal_factor(scores, level) * there.total_std
+def conformal_coverage(found: Mapping[str, Counted]) -> dict[str, float]:
+    """Return the coverage of conformal bands in each region, at the levels of ``EXPLORED``.
+
+    ``mean-data-`` is the mean of the three methods, ``most-gap-`` the largest of them;
+    ``mean-above-level`` is the mean over methods and levels of the coverage minus the level.
+    """
+    told = {}
+    for name, (y, here, there) in found.items():
+        off = np.abs(y - here.mean) / here.total_std
+        for level in EXPLORED:
+            reach = calibration.conformal_factor(off, level) * there.total_std
             ends = there.mean - reach, there.mean + reach
-            inside = calibration.expected_coverage(truth, 1.0, *ends)
+            inside = calibration.expected_coverage(truth(X), 1.0, *ends)
             for region, mask in REGIONS.items():
-                figures[f"{name}-{region}-{100 * level:.0f}"] = float(inside[mask].mean())
+                told[f"{name}-{region}-{100 * level:.0f}"] = float(inside[mask].mean())
     for level in (90, 95):
-        figures[f"mean-data-{level}"] = sum(figures[f"{m}-data-{level}"] for m in THREE) / 3
-        figures[f"most-gap-{level}"] = max(figures[f"{m}-gap-{level}"] for m in THREE)
-    return figures
+        told[f"mean-data-{level}"] = mean(told[f"{m}-data-{level}"] for m in THREE)
+        told[f"most-gap-{level}"] = max(told[f"{m}-gap-{level}"] for m in THREE)
+    above = mean(told[f"{m}-data-{100 * c:.0f}"] - c for m in THREE for c in EXPLORED)
+    both = mean(told[f"{m}-gap-99"] for m in ("bbb", "pbp"))
+    return {**told, "mean-above-level": above, "both-gap-99": both}
 
 
-def ten(world: World) -> dict[str, float]:
-    """Compare pairs of methods over ten data sets with a gap.
+def ten_sets(world: World) -> list[Found]:
+    """Fit the methods of ``PAIRED`` to ten data sets with a gap."""
+    return [judged(fits(one, PAIRED), one) for one in world.parts(N_SETS)]
+
+
+def pairs(sets: Sequence[Found]) -> dict[str, float]:
+    """Compare pairs of methods over the data sets of :func:`ten_sets`.
 
     ``ahead`` is the share of the data sets in which MAP scores higher than BBB among the data; the
     mean difference is not used, since a single extreme data set would decide it.
     """
-    names = ("map", "bbb", "laplace", "dropout", "local", "eb")
-    each = [scores(predictives(one, fits(one, names)), one) for one in world.parts(N_SETS)]
+    each = [scores(found) for found in sets]
     covered = [f["map-gap-covered"] for f in each]
     gap = [f["bbb-gap-lost"] - f["map-gap-lost"] for f in each]
     return {
         "least-covered": min(covered),
         "most-covered": max(covered),
-        "ahead": sum(f["map-data-lost"] < f["bbb-data-lost"] for f in each) / N_SETS,
-        "ahead-in-the-gap": float(np.mean(np.array(gap) > 0)),
+        "ahead": mean(f["map-data-lost"] < f["bbb-data-lost"] for f in each),
+        "ahead-in-the-gap": mean(lead > 0 for lead in gap),
         "lead": float(np.median(gap)),
-        "laplace": sum(f["map-gap-lost"] - f["laplace-gap-lost"] for f in each) / N_SETS,
-        **{key: float(np.mean([f[key] for f in each])) for key in each[0] if "-outside-" in key},
+        "laplace": mean(f["map-gap-lost"] - f["laplace-gap-lost"] for f in each),
+        **{key: mean(f[key] for f in each) for key in each[0] if "-outside-" in key},
     }
+
+
+compared = Trial(seven_methods, scores)
+moved = Trial(in_explorer, at_settings)
+held = Trial(on_held_out, conformal_coverage)
+held_on_99 = Trial(on_99_more, conformal_coverage)
+ten = Trial(ten_sets, pairs)

@@ -12,6 +12,8 @@ from bdl_teach.claims import Figures, World
 from bdl_teach.methods import bbb, laplace, mcmc, point
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, mushrooms
+from evidence.claim import Trial
+from evidence.measured._measure import mean
 from evidence.store import read_kept
 
 ROUNDS, PRICE = 160, 8.0  # price of eating; its reward is the sinusoid at the context
@@ -71,37 +73,29 @@ def play(agent: str, world: World) -> Array:
     return np.cumsum(np.maximum(pays, 0) - pays * ate)
 
 
-def fits(world: World) -> dict[str, list[float]]:
+def lost_by_agents(world: World) -> dict[str, list[float]]:
     """Return each agent's regret after 160 rounds on two data sets, ``{agent: [2]}``."""
     sets = world.parts(N_SETS)
     return {agent: [float(play(agent, one)[-1]) for one in sets] for agent in AGENTS}
 
 
-def measure(lost: Mapping[str, list[float]]) -> dict[str, float]:
+def mean_regrets(lost: Mapping[str, list[float]]) -> dict[str, float]:
     """Return the mean of each agent's regrets ``lost`` over data sets.
 
     ``-part`` is an agent's mean divided by the sum of its own and that of BBB. ``bbb-less`` is the
     share of data sets in which BBB has less regret than the greedy agent, ``bbb-same`` the share in
     which it has the same.
     """
-    figures = {agent: float(np.mean(each)) for agent, each in lost.items()}
+    figures = {agent: mean(each) for agent, each in lost.items()}
     for agent in ("anchored", "laplace"):
         figures[f"{agent}-part"] = figures[agent] / (figures[agent] + figures["bbb"])
-    bbb_lost, greedy_lost = np.array(lost["bbb"]), np.array(lost["greedy"])
-    return {
-        **figures,
-        "bbb-less": float(np.mean(bbb_lost < greedy_lost)),
-        "bbb-same": float(np.mean(bbb_lost == greedy_lost)),
-    }
-
-
-def regrets(world: World) -> dict[str, float]:
-    """Return :func:`measure` of :func:`fits` in one world."""
-    return measure(fits(world))
+    pairs = list(zip(lost["bbb"], lost["greedy"], strict=True))
+    less, same = mean(b < g for b, g in pairs), mean(b == g for b, g in pairs)
+    return {**figures, "bbb-less": less, "bbb-same": same}
 
 
 def stored() -> list[Figures]:
-    """Return the results of :func:`regrets` in the twenty worlds that come with the package."""
+    """Return :func:`mean_regrets` of the twenty worlds whose results are stored."""
     kept = read_kept(Path(__file__).with_name("network_bandits.csv"))
     return list(kept.figures.values())
 
@@ -121,17 +115,28 @@ POLICIES: dict[str, mushrooms.Policy] = {  # from posterior means and sds to whe
 }
 
 
-def of_policies(world: World) -> dict[str, float]:
-    """Return each policy's total regret after 2000 rounds, averaged over runs.
-
-    ``-late`` is the mean regret per round in the last 500 rounds.
-    """
+def lost_by_policies(world: World) -> dict[str, Array]:
+    """Return each policy's regret after each of 2000 rounds, averaged over runs: ``[round]``."""
     stand = mushrooms.Stand.open(world.data_seed)
+    return {
+        name: mushrooms.play(stand, policy, world.start_seed).mean(axis=1)
+        for name, policy in POLICIES.items()
+    }
+
+
+def total_and_late(lost: Mapping[str, Array]) -> dict[str, float]:
+    """Return each policy's total regret, and that a round in the last 500 rounds (``-late``).
+
+    ``least`` is the smaller one of the greedy and the ε-greedy policy.
+    """
     figures: dict[str, float] = {}
-    for name, policy in POLICIES.items():
-        regret = mushrooms.play(stand, policy, world.start_seed).mean(axis=1)
+    for name, regret in lost.items():
         figures[name] = float(regret[-1])
         figures[f"{name}-late"] = float(regret[-1] - regret[-LATE - 1]) / LATE
     for late in ("", "-late"):
         figures[f"least{late}"] = min(figures[f"greedy{late}"], figures[f"epsilon_greedy{late}"])
     return figures
+
+
+regrets = Trial(lost_by_agents, mean_regrets)
+of_policies = Trial(lost_by_policies, total_and_late)

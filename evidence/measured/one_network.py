@@ -1,5 +1,6 @@
 """Bayes by Backprop compared with one network, other estimators, minibatches (chapters 3, 5)."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,13 @@ from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.claims import World
 from bdl_teach.methods import bbb, local_reparam, point
-from bdl_teach.methods.catalogue import Fitted
-from evidence.measured._measure import X, score
+from evidence.claim import Trial
+from evidence.measured._measure import Found, X, figures, halves, mean, new_targets, predicted
 
 N_SETS = 10  # data sets a world, for shares that one data set cannot show
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 FAR = np.linspace(-1.5, 1.5, 151)[:, None]
+WITHIN = np.linspace(-0.5, 0.5, 41)[:, None]
 PLANS: dict[str, dict[str, Any]] = {
     "one": {},
     "eight-uniform": {"n_batches": 8},
@@ -26,71 +28,82 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-def scores(world: World) -> dict[str, float]:
-    """Return test log-likelihoods (nats a point) of one network and BBB, for |x| ≤ ½ and > ½."""
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    mle = point.fit(data.x, data.y, seed=world.start_seed)
-    bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
-    return {**_score("mle", mle, data, world), **_score("bbb", bayes, data, world)}
+def _data(world: World) -> datasets.Regression1D:
+    return datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
 
 
-def _score(
-    name: str, fit: Fitted, data: datasets.Regression1D, world: World, x: Array = X
-) -> dict[str, float]:
-    prediction = fit.predict(x, n_samples=500, seed=world.seed(2))
-    return score(name, prediction, data, world.seed(3), x)
+def _judged(
+    fits: Mapping[str, Any], world: World, x: Array = X, energies: Collection[str] = ()
+) -> Found:
+    new, seed = new_targets(x, world.seed(3)), world.seed(2)
+    return predicted(fits, x, halves(x), new, energies=energies, n_samples=500, seed=seed)
 
 
-def leads(world: World) -> dict[str, float]:
-    """Compare the test scores of BBB and of one network for |x| ≤ ½, over ten data sets."""
-    network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
-    lead = bayes - network
+def mle_and_bbb(world: World) -> Found:
+    """Fit one network (``mle``) and Bayes by Backprop (``bbb``)."""
+    data, seed = _data(world), world.start_seed
+    mle = point.fit(data.x, data.y, seed=seed)
+    return _judged({"mle": mle, "bbb": bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)}, world)
+
+
+def ten_sets(world: World) -> list[Found]:
+    """Fit one network and BBB to ten data sets; train BBB ``on``; fit it with KL weight 0.1."""
+    found = []
+    for one in world.parts(N_SETS):
+        data, seed = _data(one), one.start_seed
+        bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
+        fits = {
+            "mle": point.fit(data.x, data.y, seed=seed),
+            "bbb": bayes,
+            "on": bayes.refined(4000),
+            "cold": bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.1, seed=seed),
+        }
+        found.append(_judged(fits, one))
+    return found
+
+
+def leads_among(sets: Sequence[Found]) -> dict[str, float]:
+    """Compare the test scores (nats a point) of :func:`ten_sets` for |x| ≤ ½."""
+    each = [figures(found) for found in sets]
+    leads = [f["bbb-among-score"] - f["mle-among-score"] for f in each]
     return {
-        "a-little-lower": float(((lead > -0.5) & (lead < 0.0)).mean()),
-        "higher-once-trained-on": float((on > bayes).mean()),
-        "cold-lead": float((cold - bayes).mean()),
+        "a-little-lower": mean(-0.5 < lead < 0.0 for lead in leads),
+        "higher-once-trained-on": mean(f["on-among-score"] > f["bbb-among-score"] for f in each),
+        "cold-lead": mean(f["cold-among-score"] - f["bbb-among-score"] for f in each),
     }
 
 
-def _among(world: World) -> list[float]:
-    """Return scores on |x| ≤ ½: one network, BBB, BBB trained further, BBB with KL weight 0.1."""
-    data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
-    bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
-    fits: list[Fitted] = [
-        point.fit(data.x, data.y, seed=seed),
-        bayes,
-        bayes.refined(4000),
-        bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.1, seed=seed),
-    ]
-    return [_score("its", fit, data, world)["its-among"] for fit in fits]
-
-
-def two_estimators(world: World) -> dict[str, float]:
-    """Return F (nats) and test scores (nats a point) for three estimators of the gradient.
+def three_estimators(world: World) -> Found:
+    """Fit with three estimators of the gradient.
 
     ``shared`` is Bayes by Backprop, ``local`` local reparameterization, ``quiet`` its quiet form.
     """
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    data = _data(world)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {
         "shared": bbb.fit(data.x, data.y, **given),
         "local": local_reparam.fit(data.x, data.y, **given),
         "quiet": local_reparam.fit(data.x, data.y, **given, **local_reparam.QUIET),
     }
-    figures: dict[str, float] = {}
-    for name, fit in fits.items():
-        figures |= _score(name, fit, data, world, FAR)
-        figures[f"{name}-F"] = fit.free_energy
-    return figures
+    return _judged(fits, world, FAR, fits)
 
 
-def shares(world: World) -> dict[str, float]:
-    """Return F in nats, and the largest |predicted mean| for |x| ≤ ½, of each fit of ``PLANS``."""
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    x = np.linspace(-0.5, 0.5, 41)[:, None]
-    figures = {}
-    for name, plan in PLANS.items():
-        fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed, **plan)
-        figures[name] = fit.free_energy
-        figures[f"{name}-peak"] = float(np.abs(fit.predict(x, n_samples=200).mean).max())
-    return {**figures, "geometric-higher": float(figures["geometric"] > figures["uniform"])}
+def by_plan(world: World) -> Found:
+    """Fit by each of ``PLANS``."""
+    data = _data(world)
+    given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
+    fits = {name: bbb.fit(data.x, data.y, **given, **plan) for name, plan in PLANS.items()}
+    return predicted(fits, WITHIN, halves(WITHIN), energies=PLANS, n_samples=200)
+
+
+def with_peaks(found: Found) -> dict[str, float]:
+    """Return the figures of each fit, and its largest |predicted mean| as ``-peak``."""
+    f = figures(found)
+    peaks = {f"{name}-peak": np.abs(one.prediction.mean).max() for name, one in found.items()}
+    return {**f, **peaks, "geometric-higher": float(f["geometric-F"] > f["uniform-F"])}
+
+
+scores = Trial(mle_and_bbb, figures)
+leads = Trial(ten_sets, leads_among)
+two_estimators = Trial(three_estimators, figures)
+shares = Trial(by_plan, with_peaks)
