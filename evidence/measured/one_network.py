@@ -93,7 +93,7 @@ def by_plan(world: World) -> Found:
     data = _data(world)
     given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
     fits = {name: bbb.fit(data.x, data.y, **given, **plan) for name, plan in PLANS.items()}
-    return predicted(fits, WITHIN, halves(WITHIN), energies=PLANS, n_samples=200)
+    return predicted(fits, WITHIN, {}, energies=PLANS, n_samples=200)
 
 
 def with_peaks(found: Found) -> dict[str, float]:
