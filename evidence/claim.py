@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from bdl_teach.claims import Figures, World
 from evidence import measured
+from evidence.source import hash_of
 
 
 class Rule(NamedTuple):
@@ -76,6 +77,12 @@ class Experiment(NamedTuple):
     run: str  # "module.function"
     seconds: float  # roughly, for one world on two cores
     claims: tuple[Claim, ...]
+
+    @property
+    def source(self) -> str:
+        """Return a hash of the function's code and of what that uses of ``evidence``."""
+        module, _, name = self.run.partition(".")
+        return hash_of(f"{measured.__name__}.{module}", name)
 
     @property
     def function(self) -> Callable[[World], Figures]:
