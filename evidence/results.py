@@ -105,8 +105,12 @@ def _is_unchanged(run: Run, task: Task, kept: Kept) -> bool:
     """Return whether a task measures what is kept of it."""
     before = kept.figures.get(task.key, {})
     now = {str(k): float(value) for k, value in run(**task.arguments).items()}
-    return before.keys() == now.keys() and all(
-        abs(now[name] - value) <= SAME * abs(value) + 1e-6 for name, value in before.items()
+    return (
+        bool(before)
+        and before.keys() <= now.keys()
+        and all(
+            abs(now[name] - value) <= SAME * abs(value) + 1e-6 for name, value in before.items()
+        )
     )
 
 
