@@ -27,6 +27,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from bdl_teach.claims import Figures, World
 from evidence import measured
+from evidence.source import hash_of
 
 T = TypeVar("T")
 
@@ -98,9 +99,15 @@ class Experiment(NamedTuple):
         return f"{measured.__name__}.{self.run.partition('.')[0]}"
 
     @property
+    def source(self) -> str:
+        """Return a hash of the trial's code and of what that uses of ``evidence``."""
+        return hash_of(self.module, self.run.partition(".")[2])
+
+    @property
     def trial(self) -> Trial[Any]:
         """Import and return the trial."""
-        found: Trial[Any] = getattr(importlib.import_module(self.module), self.run.split(".")[1])
+        module = importlib.import_module(self.module)
+        found: Trial[Any] = getattr(module, self.run.partition(".")[2])
         return found
 
 

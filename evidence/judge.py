@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from bdl_teach.claims import Verdict
 from evidence.claim import Claim, Rule
-from evidence.table import mean_and_error
+from evidence.table import figure, mean_and_error
 
 HOLDS, FALLS, OPEN, TOO_FEW = "holds", "does not hold", "open", "too few worlds"
 ERRORS = 2.0  # standard errors between the mean and a limit
@@ -27,6 +28,25 @@ class Finding(NamedTuple):
     def falls(self) -> bool:
         """Return whether the claim does not hold, or is still open after 20 worlds."""
         return self.verdict == FALLS or (self.verdict == OPEN and len(self.effects) >= ENOUGH)
+
+    @property
+    def effect(self) -> str:
+        """Return the mean, its standard error and the unit as text: ``"37.1 ± 8.2 nats"``."""
+        text = f"{figure(self.mean, self.error)} {self.claim.unit}".rstrip()
+        return text.replace("-", "−")
+
+    @property
+    def asked(self) -> str:
+        """Return the limits of the claim as text, such as ``"> 0 nats"``."""
+        return self.claim.rule.in_words(self.claim.unit)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """Return what the package keeps: the fields of ``bdl_teach.claims.Verdict`` but the id."""
+        claim, worlds = self.claim, len(self.effects)
+        texts = (claim.sentence, claim.measure, self.effect, self.asked, worlds, self.n_met)
+        found = (self.mean, self.error, self.verdict, self.falls)
+        return dict(zip(Verdict._fields[1:], (*texts, *found), strict=True))
 
 
 def judge(claim: Claim, effects: Sequence[float]) -> Finding:

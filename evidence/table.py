@@ -7,7 +7,6 @@ number}; ``summarise(results)`` turns the results of the finished tasks into row
 """
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -57,6 +56,14 @@ def grouped(results: Results, *names: str) -> dict[tuple[Any, ...], list[Mapping
     return groups
 
 
+def figure(mean: float, standard_error: float) -> str:
+    """Format a mean and its standard error, to two digits of the error: ``"3.01 ± 0.18"``."""
+    if not math.isfinite(mean) or not math.isfinite(standard_error) or standard_error <= 0:
+        return f"{mean:.4g}"
+    digits = min(max(1 - math.floor(math.log10(standard_error)), 0), 6)
+    return f"{mean:.{digits}f} ± {standard_error:.{digits}f}"
+
+
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Return the mean of some values and its standard error (NaN for one value)."""
     n = len(values)
@@ -65,19 +72,6 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
         return mean, math.nan
     spread = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
     return mean, math.sqrt(spread / n)
-
-
-def median_and_limits(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the median of some values, and two of them between which that of all worlds lies.
-
-    They are the k-th smallest and the k-th largest value, for the largest k with which the median
-    of a continuous distribution lies between them with a probability of 95 % or more (k = 6 of 20
-    values); fewer than six values allow no such k, and their least and largest are returned.
-    """
-    ordered, n, k = sorted(values), len(values), 0
-    while sum(math.comb(n, i) for i in range(k + 2)) <= 0.025 * 2**n:
-        k += 1
-    return statistics.median(ordered), ordered[k], ordered[-1 - k]
 
 
 def verdict(ours: float, published: float, standard_error: float, within: float = 2.0) -> str:

@@ -13,9 +13,8 @@ LAYERS = (  # each imports only from layers named before it, or from itself
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
     "datasets methods",
-    "plots problems progress _support.alt_text",
+    "claims plots problems progress _support.alt_text",
     "exercises widgets",
-    "claims reproduce",
     "_cli cli __main__",
 )
 APART = {"exercises", "widgets"}  # do not import each other

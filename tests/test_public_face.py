@@ -59,7 +59,7 @@ CALLS = {
     "metrics.mutual_information": "probabilities",
     "methods.bbb.Fit.predict": PREDICT,
     "methods.exact.NutsFit.predict": "self, x, n_samples=None, seed=1",
-    "claims.show": "*ids, worlds=4, first_world=0",
+    "claims.show": "*ids",
     "exercises.check": "number, answer, *, record=True",
     "exercises.progress": "chapter=None",
     "exercises.reset": "chapter=None",

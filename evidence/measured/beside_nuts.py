@@ -8,7 +8,7 @@ import numpy as np
 
 from bdl_teach import calibration
 from bdl_teach.claims import Figures, World
-from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.claims.rivals import RIVALS
 from bdl_teach.methods.exact import NutsFit
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem
@@ -17,9 +17,6 @@ from evidence.measured import chapter10
 from evidence.measured._measure import Found, mean
 from evidence.measured.chapter10 import REGIONS, X
 
-_rivals = [name for name, method in CATALOGUE.items() if method.rival]
-_rivals.insert(_rivals.index("bbb") + 1, "trained_on")
-RIVALS = tuple(_rivals)  # names of all fits beside NUTS, see ``chapter10.fitted``
 MINIMISE_F = ("bbb", "trained_on", "local", "lowest", "low_rank")  # under the same prior
 REFITS = 5  # timed; the least time counts, as other load only adds to it
 

@@ -19,8 +19,8 @@ from bdl_teach.datasets.tables import Table
 from bdl_teach.methods import mcmc
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import live_fits
-from evidence.measured import network_bandits, ticks
+from bdl_teach.problems import live_fits, network_bandits
+from evidence.measured import ticks
 
 N_WEIGHTS = 61  # of one hidden layer of 20 units
 OTHERS = {  # functions that train and are no methods of the catalogue, by module
@@ -233,9 +233,7 @@ def plant(patch: pytest.MonkeyPatch) -> list[str]:
             live_fits.QUICK[name].method, problem, **options
         ),
     )
-    patch.setattr(
-        network_bandits, "functions", lambda fit, x, seed: planted(x, fit, seed).mean
-    )
+    patch.setattr(network_bandits, "functions", lambda fit, x, seed: planted(x, fit, seed).mean)
     patch.setattr(World, "parts", lambda world, n: [World(2 * world.number + k) for k in range(2)])
     patch.setattr(ticks, "N_SETTINGS", 3)
     patch.setattr(sklearn.linear_model, "LogisticRegression", lambda **_: NearestCentroid())

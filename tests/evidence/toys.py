@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from bdl_teach import cli
-from evidence import claim, measured, papers, store
+from evidence import claim, measured, papers, results, source
 
 WORK = '''
 """What is measured; each run writes down that it ran."""
@@ -89,7 +89,7 @@ class Toy:
     """The files of the toys, and ways to run them and see what ran."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.store, self.log = folder, folder / "store", folder / "log"
+        self.folder, self.results, self.log = folder, folder / "results", folder / "log"
         self.work = folder / "toy_work.py"
         self.module, self.said = folder / "measured" / "toy.py", folder / "measured" / "toy.toml"
         self.paper = folder / "papers" / "toy.py"
@@ -105,7 +105,7 @@ class Toy:
     def start(self, *argv: str, **more: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", START, str(self.paper.parent), "toy", *argv]
         return subprocess.Popen(
-            [*command, f"--store={self.store}"],
+            [*command, f"--results={self.results}"],
             env=self.environment(**more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -127,21 +127,24 @@ class Toy:
         return [number for _, number in self.ran()]
 
     def kept(self) -> set[int]:
-        """Return the numbers of tasks with a stored result."""
-        return {int(path.name.split("-")[2]) for path in self.store.glob("toy-*/*.json")}
+        """Return the numbers of tasks with a kept result."""
+        path = self.results / "toy.csv"
+        found = results.read(path).figures if path.exists() else {}
+        return {int(key.rpartition("-")[2]) for key in found}
 
 
 def forget() -> None:
-    """Clear all caches of modules, fingerprints and claims."""
-    for name in ("toy_work", f"{measured.__name__}.toy", f"{papers.__name__}.toy"):
+    """Clear all caches of modules, their code and claims."""
+    places = (f"{measured.__name__}.", f"{papers.__name__}.", "")
+    for name in (f"{place}{name}" for place in places for name in ("toy", "toy_work")):
         sys.modules.pop(name, None)
-    store.fingerprint.cache_clear()
+    source._names.cache_clear()
     claim.topics.cache_clear()
 
 
 def runs(toy: Toy, capsys: pytest.CaptureFixture[str], *command: str) -> Here:
     def run(*argv: str) -> SimpleNamespace:
-        code = cli.inside([*command, *argv, f"--store={toy.store}"])
+        code = cli.inside([*command, *argv, f"--results={toy.results}"])
         said = capsys.readouterr()
         return SimpleNamespace(code=code, out=said.out, err=said.err)
 

@@ -1,22 +1,22 @@
-"""The table that compares every method with NUTS, read from ``rivals.csv``.
+"""The table that compares every method with NUTS.
 
-``python3 -m bdl_teach claims --table rivals --csv evidence/rivals.csv`` makes the file
-in some minutes; the times need an otherwise idle machine.
+In a checkout, ``python3 -m bdl_teach claims --table rivals --store`` measures it, in some minutes;
+the times need an otherwise idle machine.
 """
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bdl_teach._support import report
+from bdl_teach.claims import Figures, measured
 from bdl_teach.methods.catalogue import CATALOGUE
-from evidence.measured.beside_nuts import RIVALS
-from evidence.store import Kept, kept_as_csv, read_kept
-from evidence.table import median_and_limits
 
-EXPERIMENT = "beside-nuts"  # which measures the table
-FILE = Path(__file__).with_name("rivals.csv")
+EXPERIMENT = "beside-nuts"  # whose results the table is made of
+_rivals = [name for name, method in CATALOGUE.items() if method.rival]
+_rivals.insert(_rivals.index("bbb") + 1, "trained_on")
+RIVALS = tuple(_rivals)  # names of all fits beside NUTS; "trained_on" is "bbb", trained further
 STOPS = {  # where the training of a mean field ends
     "bbb": "BBB, 1500 steps",
     "trained_on": "BBB, trained on",
@@ -48,38 +48,36 @@ COLUMNS: Mapping[str, tuple[str, float, float, int]] = {
 class Rivals:
     """The measurements of all methods in all worlds, and the times of refits."""
 
-    worlds: Sequence[Mapping[str, float]]  # the experiment's result in each world
-    milliseconds: Mapping[str, float]  # time of a warm refit, by method
-    made: str  # the command and the machine that made them
+    worlds: Sequence[Figures]  # the experiment's result in each world
+    milliseconds: Figures  # time of a warm refit, by method
 
     def of(self, name: str) -> list[float]:
         """Return the value in each world of the quantity ``name``, such as ``"bbb-gap"``."""
         return [world[name] for world in self.worlds]
 
-
-def read(path: Path = FILE) -> Rivals:
-    """Read the measurements from a CSV file that :func:`as_csv` made."""
-    kept, times = read_kept(path), dict[str, float]()
-    worlds: dict[str, dict[str, float]] = {}
-    for key, figures in kept.figures.items():
-        method, _, number = key.partition("/")
-        times[method] = figures.pop("ms")
-        named = {f"{method}-{name}": value for name, value in figures.items()}
-        worlds.setdefault(number, {}).update(named)
-    return Rivals(tuple(worlds.values()), times, kept.made)
+    @property
+    def converged(self) -> str:
+        """Return a sentence that says in how many worlds NUTS converged."""
+        n = sum(self.of("converged"))
+        return f"NUTS converged in {n:.0f} of {len(self.worlds)} worlds."
 
 
-def as_csv(table: Rivals, first_world: int = 0) -> str:
-    """Return the text of the CSV file: how it was made, then a line for each method and world."""
-    parts = (name.partition("-") for name in table.worlds[0])
-    names = dict.fromkeys(rest for method, _, rest in parts if method in LABELS)
-    figures = {
-        f"{method}/{number}": {"ms": table.milliseconds[method]}
-        | {name: world[key] for name in names if (key := f"{method}-{name}") in world}
-        for method in LABELS
-        for number, world in enumerate(table.worlds, first_world)
-    }
-    return kept_as_csv(Kept(table.made, figures))
+def read() -> Rivals:
+    """Return the stored measurements."""
+    return Rivals(list(measured(EXPERIMENT).values()), measured("refits")["milliseconds"])
+
+
+def median_and_limits(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the median of some values, and two of them between which that of all worlds lies.
+
+    They are the k-th smallest and the k-th largest value, for the largest k with which the median
+    of a continuous distribution lies between them with a probability of 95 % or more (k = 6 of 20
+    values); fewer than six values allow no such k, and their least and largest are returned.
+    """
+    ordered, n, k = sorted(values), len(values), 0
+    while sum(math.comb(n, i) for i in range(k + 2)) <= 0.025 * 2**n:
+        k += 1
+    return statistics.median(ordered), ordered[k], ordered[-1 - k]
 
 
 def as_text(table: Rivals, *columns: str) -> str:
