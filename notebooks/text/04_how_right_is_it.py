@@ -355,7 +355,7 @@ panel(ax, "A wide prior takes the prior's part away", "dots: worlds", "units of 
 # %% slideshow={"slide_type": "fragment"}
 ways = {"fit": "after 1500 steps", "on": "trained on", "lowest": "at its lowest"}
 for key, name in {**ways, "posterior": "posterior"}.items():
-    told = ("std-gap", "std-among", "distance")
+    told = ("gap-sd", "among-sd", "distance")
     gap, among, distance = (np.mean([f[f"wide-{key}-{k}"] for f in worlds]) for k in told)
     print(f"{name}: sd in the gap {gap:.2f}, among the data {among:.2f}; "
           f"{distance:.2f} from the posterior in the gap")

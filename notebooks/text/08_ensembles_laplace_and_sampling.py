@@ -596,7 +596,7 @@ found = claims.measured("gap-bands").values()
 fig, ax = plt.subplots(figsize=(8, 3.4))
 names = ("plain", "anchored", "dropout", "laplace")
 for k, name in enumerate(names):
-    covered = [100 * f[f"{name}-coverage"] for f in found]
+    covered = [100 * f[f"{name}-gap-held"] for f in found]
     ax.plot(covered, k + np.linspace(-0.3, 0.3, len(found)), "o", color=BLUE, alpha=0.6)
     ax.plot(np.mean(covered), k, "|", color=ORANGE, ms=24, mew=3)
     print(f"{name:8}: {np.mean(covered):3.0f} % on average, "
