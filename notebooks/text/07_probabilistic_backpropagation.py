@@ -619,7 +619,7 @@ assert np.isclose(ll, fit.predict(fresh.x).log_prob(fresh.y).mean())
 print(f"log-likelihood of fresh points: {ll:.3f} nats each")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Now real data, with the published splits. To save time we take the first five splits instead of twenty; the whole table is `python3 -m bdl_teach reproduce pbp-uci`.
+# Now real data, with the published splits. To save time we take the first five splits instead of twenty; in a checkout, `python3 -m bdl_teach reproduce pbp-uci` computes the whole table.
 
 # %% slideshow={"slide_type": "skip"}
 from sklearn.datasets import load_diabetes

@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import math
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
