@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach import calibration, metrics
+from bdl_teach import calibration, datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.claims import World
 from bdl_teach.problems import strange_pictures
@@ -13,6 +13,7 @@ from bdl_teach.problems.strange_pictures import Answers, Split, auroc, mean_log,
 from evidence.claim import Trial
 from evidence.measured._measure import mean
 
+CLOTHES = (500, 150)  # of 900, to train and to choose on; the others are for testing
 PRUNED = (0.5, 0.75, 0.9)
 COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets
 
@@ -32,7 +33,18 @@ def of_digits(world: World) -> Told:
 
 def of_clothes(world: World) -> Told:
     """Train each kind of network on Fashion-MNIST; digits of MNIST are out-of-distribution."""
-    return _trained(strange_pictures.clothes_split(world.data_seed), world)
+    return _trained(clothes_split(world.data_seed), world)
+
+
+def clothes_split(seed: int) -> Split:
+    """Split 900 pictures of Fashion-MNIST; the out-of-distribution pictures are MNIST's digits."""
+    clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(clothes.images))
+    parts = np.split(order, np.cumsum(CLOTHES))
+    train, choose, test = ((clothes.images[part], clothes.labels[part]) for part in parts)
+    strange = digits[rng.choice(len(digits), len(parts[-1]), replace=False)]
+    return Split(train, choose, test, strange, clothes.class_names)
 
 
 def _trained(pictures: Split, world: World) -> Told:
