@@ -1,5 +1,6 @@
 """The regression methods of the catalogue, compared on 32 points with a gap (chapter 10)."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from evidence.measured._measure import (
 GAP = (0.1, 0.4)  # without data
 X = np.linspace(-0.7, 0.7, 141)[:, None]
 REGIONS = Problem().regions(X[:, 0])  # masks: "data", "gap", "outside"
-PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, for noise of sd 1
+PERFECT = -0.5 * math.log(2 * math.pi * math.e)  # the best log score to expect, for noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "lowest", "eb", "pbp")
 PAIRED = ("map", "bbb", "laplace", "dropout", "local", "eb")
 THREE = ("map", "bbb", "pbp")

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -85,7 +86,7 @@ class Fake:
         return SimpleNamespace(fraction=self.signal_to_noise[0])
 
     def predict(self, x: Any, n_samples: int = 0, seed: int = 0) -> Any:
-        self.record.append(f"    predict({len(x)}, {n_samples}, {label(seed)})")
+        self.record.append(f"    predict({len(x)}, {n_samples}, {seed_name(seed)})")
         if "replay" in self.call and "fit" not in self.call:
             return planted(x, self, 0), planted(x, self, 1)
         return planted(x, self, 0)
@@ -130,7 +131,7 @@ class Coder(Fake):
         return np.abs(np.sin(z @ np.random.default_rng(self.k).standard_normal((2, 64))))
 
     def sample(self, n: int, seed: int) -> Any:
-        self.record.append(f"    sample({n}, {label(seed)})")
+        self.record.append(f"    sample({n}, {seed_name(seed)})")
         return self.decode(np.random.default_rng(seed).standard_normal((n, 2)))
 
     def elbo(self, x: Any, n_samples: int) -> Any:
@@ -171,17 +172,20 @@ def planted(x: Any, by: Fake, which: int) -> Said:
 def evaluate(_: Any, weights: Any, x: Any) -> Any:
     """Return outputs ``[s, m]`` to which every weight contributes otherwise."""
     waves = np.sin(np.outer(np.arange(1, weights.shape[1] + 1), np.asarray(x)[:, 0] + 1))
-    return 3 * np.sin(weights) @ waves
+    return 3 * np.sin(4 * weights) @ waves
+
+
+def seed_name(seed: int) -> str:
+    """Name a seed by its world, such as "0/1" for the second seed of world 0."""
+    return f"{seed // 1000 - 1}/{seed % 1000}" if seed >= 1000 else str(seed)
 
 
 def label(value: Any) -> str:
-    """Describe an argument; a seed of a world by its number there, such as "seed 1 of world 0"."""
-    if isinstance(value, int | np.integer) and value >= 1000:
-        return f"seed {value % 1000} of world {value // 1000 - 1}"
+    """Describe an argument, an array by its shape and a sum that depends on the order."""
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     if isinstance(value, np.ndarray):
-        return f"array {value.shape} {np.sin(np.arange(value.size)) @ value.ravel():.3f}"
+        return f"{value.shape}: {np.sin(np.arange(value.size)) @ value.ravel():.3f}"
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return f"({', '.join(map(label, value))})"
     return str(value)
@@ -190,7 +194,9 @@ def label(value: Any) -> str:
 def described(name: str, given: tuple[Any, ...], settings: Mapping[str, Any]) -> str:
     """Describe a call of a method; the sizes that it is compiled for are left out."""
     told = [label(v) if isinstance(v, int | np.ndarray) else type(v).__name__ for v in given]
-    told += [f"{k}={label(v)}" for k, v in sorted(settings.items()) if k != "capacity"]
+    for key, value in sorted(settings.items()):
+        if key != "capacity":
+            told.append(f"{key}={seed_name(value) if key == 'seed' else label(value)}")
     return f"{name}({', '.join(told)})"
 
 
@@ -200,10 +206,10 @@ def recorder(module: Any, name: str) -> Any:
     fake = {"vae": Coder, "image_classifier": Painter}.get(place, Fake)
     kind = getattr(module, "Fit", mcmc.Fit)
 
+    @wraps(getattr(module, name))  # the catalogue asks which arguments a method takes
     def train(*given: Any, **settings: Any) -> Any:
-        x = np.asarray(given[0]) if isinstance(given[0], np.ndarray) else None
         call = described(f"{place}.{name}", given, settings)
-        return fake(kind, call=call, data=(x, given[1:2]))
+        return fake(kind, call=call, data=[v for v in given if isinstance(v, np.ndarray)])
 
     return train
 

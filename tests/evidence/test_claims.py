@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
 
@@ -11,6 +13,26 @@ from toys import SAID, Here, Toy, forget
 from bdl_teach.claims import Verdict, World
 from evidence import claim, judge
 from evidence.claim import Claim, Rule
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
+SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
+LITERAL = re.compile(r'"([^"]+)"')
+
+
+def test_every_claim_is_cited_and_every_citation_exists() -> None:
+    """A sentence is marked with its claims' ids; a cell that calls `claims.show` cites them, too."""
+    said = [
+        *(ROOT / "notebooks" / "text").glob("*.py"),
+        ROOT / "notebooks" / "TEACHING.md",
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "bdl_teach").rglob("*.py"),
+        *(ROOT / "bdl_teach" / "widgets" / "texts").glob("*.toml"),
+    ]
+    texts = [path.read_text(encoding="utf-8") for path in said]
+    marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}
+    shown = {id for text in texts for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
+    assert marked | shown == set(claim.claims())
 
 
 def line(result: SimpleNamespace, start: str) -> str:

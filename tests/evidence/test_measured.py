@@ -1,167 +1,351 @@
-"""The claims of the package: each is cited in a text, and its experiment measures what it did.
+"""Every claim, by what its experiment asks to be trained and by its pure measure; nothing trains.
 
-A sentence about methods is marked with the ids of its claims: ``<!-- claim: some-id -->`` in a
-chapter's text and in TEACHING.md, ``# claim: some-id`` in code and TOML. A cell that calls
-``claims.show("some-id")`` cites it, too. Whether claims hold is checked by the command `claims`, by
-the chapters that show them, and by the stored results.
+`fits` runs with fakes of all methods (see fakes.py), whose record is compared with
+snapshots/fits.json; what the fakes predict is measured and compared with snapshots/effects.json.
 """
 
+import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import snapshot
+from fakes import Fake, Said, plant
 from forgetting import clear
+from scipy import stats
 
-from bdl_teach import DatasetUnavailable, datasets
-from bdl_teach._support import checks, compiled
+from bdl_teach import calibration
 from bdl_teach.claims import World
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import network_bandits as bandits
+from bdl_teach.problems import truth
 from evidence import claim
-from evidence.claim import Experiment
+from evidence.claim import Claim, Trial
 from evidence.measured import (
-    _measure,
-    beside_nuts,
+    autoencoders,
     chapter4,
     chapter8,
     chapter10,
     network_bandits,
-    pbp,
+    wide_networks,
 )
+from evidence.measured._measure import Trained, figures, halves, new_targets
 
-ROOT = Path(__file__).resolve().parents[2]
-MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
-SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
-LITERAL = re.compile(r'"([^"]+)"')
-# `beside-nuts` is checked in test_rivals; dear experiments are left to the command `claims`.
-CHEAP = [e for e in claim.experiments() if e.name != "beside-nuts" and e.seconds < 2.5]
-FEW = {"steps": 60, "epochs": 1, "n_samples": 8, "n_warmup": 4, "n_thin": 1}
-
-
-def test_every_claim_is_cited_and_every_citation_exists() -> None:
-    said = [
-        *(ROOT / "notebooks" / "text").glob("*.py"),
-        ROOT / "notebooks" / "TEACHING.md",
-        *(ROOT / "docs").glob("*.md"),
-        *(ROOT / "bdl_teach").rglob("*.py"),
-        *(ROOT / "bdl_teach" / "widgets" / "texts").glob("*.toml"),
-    ]
-    texts = [path.read_text(encoding="utf-8") for path in said]
-    marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}
-    shown = {id for text in texts for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
-    assert marked | shown == set(claim.claims())
+EXPERIMENTS = {one.name: one for one in claim.experiments()}
+CLAIMS = [(name, one) for name, experiment in EXPERIMENTS.items() for one in experiment.claims]
+# These compare data sets or starts, as their names say.
+OTHER_DATA = {"few", "many", "loud", "eight", "noise", "thirty", "dropout-320", "laplace-320"}
+OTHER_START = {"again", "again-on"}
+SEED = re.compile(r"\bseed=([^,)]+)")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def clear_programs_and_fits() -> Iterator[None]:
-    """Clear uncompiled programs and fits of a few steps before other tests."""
-    yield
+class Run(NamedTuple):
+    """What an experiment's `fits` returned and asked for, and the figures."""
+
+    found: Any
+    record: list[str]
+    figures: Any
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[dict[str, Run]]:
+    """Run every experiment with fakes."""
+    found = {}
+    for name, one in EXPERIMENTS.items():
+        with pytest.MonkeyPatch.context() as patch:
+            record = plant(patch)
+            trained = one.trial.fits(World(0))
+            found[name] = Run(trained, record, one.trial.measure(trained))
+    clear()
+    yield found
     clear()
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every fit take a few steps, without compilation, on one data set."""
-    count = checks.count
-
-    def few(name: str, value: int, minimum: int = 1) -> int:
-        return max(minimum, min(count(name, value, minimum), FEW.get(name, value)))
-
-    monkeypatch.setattr(checks, "count", few)
-    monkeypatch.setattr(World, "parts", lambda world, n: [world])
-    monkeypatch.setattr(compiled, "xla_available", lambda: False)
+def figures_of(one: Claim) -> list[str]:
+    return [name for name in (one.of, one.less, one.over) if name]
 
 
-@pytest.mark.filterwarnings("ignore")  # of fits that were stopped after a few steps
-@pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("experiment", CHEAP, ids=lambda one: one.name)
-def test_experiment_measures_the_same_numbers_as_before(experiment: Experiment) -> None:
-    """Run each experiment once; other processors were seen to change its numbers by 1e-4."""
+class Place(NamedTuple):
+    """Where a fit stands in what `fits` returned."""
+
+    holder: Any  # a dictionary
+    key: str
+
+    @property
+    def arm(self) -> Trained:
+        return self.holder[self.key]
+
+
+def places_of(found: Any) -> dict[str, Place]:
+    """Return the places of fits, by the names that their figures begin with."""
+    found = getattr(found, "found", found[0] if isinstance(found, tuple) else found)
+    places = {}
+    for name, one in found.items() if isinstance(found, dict) else ():
+        if isinstance(one, Trained):
+            places[name] = Place(found, name)
+        elif isinstance(one, dict):
+            places |= {f"{name}-{key}": Place(one, key) for key in one}
+    return places
+
+
+def arm_of(figure: str, arms: Iterable[str]) -> str:
+    """Return the longest name of a fit that a figure begins with; "" if there is none."""
+    return max((name for name in arms if figure.startswith(f"{name}-")), key=len, default="")
+
+
+def pair_of(one: Claim, arms: Iterable[str]) -> tuple[str, str]:
+    """Return the two fits that a claim compares by the same figure, or two empty texts."""
+    first, second = one.of, one.less or one.over
+    pair = arm_of(first, arms), arm_of(second, arms)
+    alike = all(pair) and first.removeprefix(pair[0]) == second.removeprefix(pair[1])
+    return pair if alike and pair[0] != pair[1] and not (one.less and one.over) else ("", "")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_measure_gives_every_figure_that_a_claim_names(name: str, runs: dict[str, Run]) -> None:
+    experiment, (_, _, figures) = EXPERIMENTS[name], runs[name]
+    assert isinstance(experiment.trial, Trial) and experiment.claims
+    named = {figure for one in experiment.claims for figure in figures_of(one)}
+    assert named <= set(figures)
+    assert all(np.isfinite(float(value)) for value in figures.values())
+
+
+def test_measures_are_pure(runs: dict[str, Run]) -> None:
+    """They read no seed, train nothing, and leave what they are given as it was."""
+    for name, run in runs.items():
+        with pytest.MonkeyPatch.context() as patch:
+            record = plant(patch)
+            patch.setattr(World, "seed", None)
+            again = EXPERIMENTS[name].trial.measure(run.found)
+        assert again == run.figures and record == []
+
+
+def test_fits_are_asked_for_as_before(runs: dict[str, Run]) -> None:
+    found = {name: counted(run.record) for name, run in runs.items()}
+    before = snapshot.kept("fits", found)
+    for name, record in found.items():
+        assert record == before.get(name), name
+
+
+def counted(lines: list[str]) -> list[str]:
+    """Write equal lines that follow each other once, with their number."""
+    groups = ((line, len(list(same))) for line, same in groupby(lines))
+    return [f"{line} × {n}" if n > 1 else line for line, n in groups]
+
+
+def test_effects_of_planted_fits_are_as_before(runs: dict[str, Run]) -> None:
+    found = {one.id: effect(one, runs[name].figures) for name, one in CLAIMS}
+    before = snapshot.kept("effects", found)
+    assert found == pytest.approx(before, rel=1e-5, abs=1e-9)
+
+
+def effect(one: Claim, figures: Any) -> float:
     try:
-        figures: Any = experiment.function(World(0))
-    except DatasetUnavailable as error:
-        pytest.skip(str(error))
-    effects = {one.id: one.effect(figures) for one in experiment.claims}
-    before = snapshot.kept(f"measured/{experiment.name}", effects)
-    assert effects == pytest.approx(before, rel=2e-3, abs=1e-6)
+        return one.effect(figures)
+    except ZeroDivisionError:
+        return 0.0
 
 
-def test_scores_are_split_into_inside_and_outside_the_data() -> None:
-    data, x = datasets.sinusoid(4, 1.0), _measure.X
-    doubt = np.where(np.abs(x[:, 0]) <= 0.5, 0.0, 1000.0)
-    prediction = Predictive(data.truth(x)[:, 0], doubt, np.ones(len(x)))
-    scores = _measure.score("a", prediction, data, 0, x)
-    assert scores == pytest.approx({"a-among": -1.42, "a-outside": -7.83}, abs=0.05)
+def test_compared_fits_saw_the_same_data_and_start(runs: dict[str, Run]) -> None:
+    seen = 0
+    for name, one in CLAIMS:
+        places = places_of(runs[name].found)
+        names = {arm for figure in figures_of(one) if (arm := arm_of(figure, places))}
+        arms = {name: places[name].arm for name in names}
+        by = {name: arm.prediction.by for name, arm in arms.items() if is_trained(arm)}
+        same = [name for name in by if not OTHER_DATA & {name, *name.split("-")}]
+        assert len({data_of(by[name]) for name in same}) <= 1, one.id
+        assert len({str(arms[name].new) for name in same}) <= 1, one.id
+        starts = [SEED.findall(fit.call)[:1] for name, fit in by.items() if name not in OTHER_START]
+        assert len({start[0] for start in starts if start}) <= 1, one.id
+        seen += len(by) > 1
+    assert seen > 80
 
 
-def test_planted_predictions_are_measured_where_their_names_say() -> None:
-    outside = np.abs(_measure.X[:, 0]) > 0.5
-    sd = np.select([outside, chapter8.IN_GAP], [100.0, 5.0], 2.0)
-    planted = Predictive(pbp.TRUTH + np.where(outside, 9.0, 3.0), sd, np.full(len(sd), 0.7))
-    figures = chapter8.measure({"a": planted})
-    assert figures == pytest.approx({"a-coverage": 1.0, "a-among": 2.0, "a-gap": 5.0})
-    mean = sd[~outside].mean()
-    figures = pbp.measure({"a": planted})
-    assert figures == pytest.approx({"a-doubt": mean, "a-error": 3.0, "a-noise": 0.7})
+def is_trained(one: Trained) -> bool:
+    return isinstance(one.prediction, Said)
 
 
-def test_parts_of_a_gap_are_those_of_planted_predictions() -> None:
-    shape = np.ones(len(chapter4.X))
-    means = {"fit": 7.0, "on": 2.0, "lowest": 5.0, "posterior": 1.0}
-    planted = {key: Predictive(mean * shape, shape, shape) for key, mean in means.items()}
-    figures = chapter4.measure(planted, -4.0 * shape)
-    parts = ("optimisation", "lowest-distance", "prior", "prior-ahead", "lowest-error", "further")
-    assert [figures[part] for part in parts] == pytest.approx([2.0, 4.0, 3.0, -1.0, 9.0, 1.0])
-    swapped = chapter4.measure({**planted, "lowest": planted["on"]}, -4.0 * shape)
-    assert swapped["further"] == 0.0 and swapped["optimisation"] == pytest.approx(5.0)
+def data_of(fit: Fake) -> tuple[Any, ...]:
+    return tuple(np.asarray(part, float).tobytes() for part in fit.data)
+
+
+def test_swapping_two_fits_turns_the_effect_round(runs: dict[str, Run]) -> None:
+    swapped, measured = 0, dict[Any, Any]()
+    for name, one in CLAIMS:
+        run, places = runs[name], places_of(runs[name].found)
+        first, second = map(places.get, pair := pair_of(one, places))
+        if not first or not second or first.arm.regions.keys() != second.arm.regions.keys():
+            continue
+        if (turned := measured.get((name, *pair))) is None:
+            swap(first, second)
+            turned = measured[name, *pair] = EXPERIMENTS[name].trial.measure(run.found)
+            swap(first, second)
+        before, after = one.effect(run.figures), one.effect(turned)
+        assert after == pytest.approx(-before if one.less else 1 / before), one.id
+        swapped += 1
+    assert swapped > 80
+
+
+def swap(one: Place, other: Place) -> None:
+    """Swap two fits; only their predictions if they do not tell the same numbers."""
+    a, b = one.arm, other.arm
+    if a.numbers.keys() != b.numbers.keys():
+        a, b = replace(b, prediction=a.prediction), replace(a, prediction=b.prediction)
+    one.holder[one.key], other.holder[other.key] = b, a
+
+
+def test_words_of_a_measure_say_difference_or_quotient() -> None:
+    for _, one in CLAIMS:
+        assert not one.less or " − " in one.measure, one.id
+        assert not one.over or " over " in one.measure, one.id
+
+
+# Figures of planted predictions, in closed form
+
+LEFT = np.array([-1.0, -0.4, 0.0, 0.4, 1.0])[:, None]  # inputs, two of them outside the data
+
+
+def flat(value: Any, x: Any = LEFT) -> Any:
+    return np.full(len(x), float(value))
+
+
+def arm(
+    off: Any, sd: Any, noise: float = 1.0, x: Any = LEFT, regions: Any = None, **more: Any
+) -> Trained:
+    """Plant a fit whose mean is `off` above the sine, with an epistemic sd and a noise sd."""
+    prediction = Predictive(truth(x) + off, sd + flat(0, x), flat(noise, x))
+    return Trained(prediction=prediction, x=x, regions=regions or halves(x), **more)
+
+
+def test_figures_of_a_planted_fit_follow_their_definitions() -> None:
+    off, sd = np.array([9.0, 3.0, -1.0, 4.0, -12.0]), np.array([1.0, 2.0, 3.0, 1.0, 7.0])
+    new = np.stack([truth(LEFT) - 1.0, truth(LEFT) + 1.0])
+    told = figures({"a": arm(off, sd, noise=0.7, new=new, numbers={"F": 4.0})})
+    log_p = stats.norm(off, np.hypot(sd, 0.7)).logpdf([flat(-1), flat(1)]).mean(axis=0)
+    assert told == pytest.approx(
+        {
+            "a-F": 4.0,
+            "a-noise": 0.7,
+            "a-among-sd": 2.0,
+            "a-outside-sd": 4.0,
+            "a-among-error": math.sqrt(26 / 3),
+            "a-outside-error": math.sqrt(112.5),
+            "a-among-bias": 2.0,
+            "a-outside-bias": -1.5,
+            "a-among-held": 2 / 3,
+            "a-outside-held": 0.5,
+            "a-among-score": log_p[1:4].mean(),
+            "a-outside-score": log_p[[0, 4]].mean(),
+        }
+    )
+
+
+def test_new_targets_are_the_sine_and_noise_of_its_sd() -> None:
+    new = new_targets(LEFT, 3, n=4000, noise_std=2.0) - truth(LEFT)
+    assert new.shape == (4000, 5)
+    assert new.mean(axis=0) == pytest.approx(flat(0), abs=0.15)
+    assert new.std(axis=0) == pytest.approx(flat(2), abs=0.15)
+    assert np.abs(np.corrcoef(new.T) - np.eye(5)).max() < 0.1
+
+
+def test_parts_of_the_error_in_a_gap_are_distances_and_what_is_beyond() -> None:
+    x, regions = chapter4.X, chapter4.REGIONS
+    offs = {"fit": 11.0, "on": 6.0, "lowest": 9.0, "mode": 0.0, "posterior": 5.0}
+    found = {key: arm(off, 1.0, x=x, regions=regions) for key, off in offs.items()}
+    told = chapter4.three_parts(found)
+    assert [told[key] for key in ("optimisation", "lowest-distance", "prior")] == [2.0, 4.0, 3.0]
+    assert (told["prior-ahead"], told["further"]) == (-1.0, 1.0)
+    assert chapter4.three_parts({**found, "lowest": found["on"]})["further"] == 0.0
+    assert chapter4.coverage(arm(1.9, 1.0, x=x)) == 1.0
+    assert chapter4.coverage(arm(2.1, 1.0, x=x)) == 0.0
+
+
+def test_lost_score_and_coverage_of_the_true_density_are_perfect() -> None:
+    x = chapter10.X
+    new = np.stack([truth(x) - 1.0, truth(x) + 1.0])
+    known = arm(0.0, 0.0, x=x, regions=chapter10.REGIONS, new=new)
+    off = arm(2.0, 0.0, x=x, regions=chapter10.REGIONS, new=new)
+    told = chapter10.scores({"known": known, "off": off})
+    beyond = stats.norm.cdf([1.96 + 2, -1.96 + 2])
+    for region in ("data", "gap", "outside"):
+        assert told[f"known-{region}-lost"] == pytest.approx(0.0, abs=1e-9)
+        assert told[f"known-{region}-covered"] == pytest.approx(0.95)
+        assert told[f"off-{region}-lost"] == pytest.approx(2.0)
+        assert told[f"off-{region}-covered"] == pytest.approx(beyond[0] - beyond[1], abs=1e-3)
+
+
+def test_conformal_bands_hold_their_level_whatever_the_sd() -> None:
+    y, x = np.arange(1.0, 100.0), chapter10.X
+    there = Predictive(truth(x), flat(0.0, x), flat(0.02, x))
+    one = chapter10.Counted(y, Predictive(0 * y, 0 * y, 0 * y + 1.0), there)
+    told = chapter10.conformal_coverage(dict.fromkeys(chapter10.THREE, one))
+    for level, rank in ((90, 90), (95, 95), (99, 99)):
+        reach = 0.02 * rank
+        assert told[f"map-gap-{level}"] == pytest.approx(1 - 2 * stats.norm.cdf(-reach))
+
+
+def test_barrier_is_the_top_of_a_line_above_its_higher_end() -> None:
+    heights = np.array([[1.0, 9.0, 4.0], [5.0, 5.5, 2.0], [3.0, 2.0, 1.0]])
+    assert chapter8.barriers(heights).tolist() == [5.0, 0.5, 0.0]
+    found = chapter8.Heights(10 * heights[:2], heights[:2], np.array([1.0, 2.0, 9.0]), heights[0])
+    told = chapter8.barriers_and_level(found)
+    assert told == pytest.approx(
+        {"barrier": 27.5, "left": 0.1, "ten": 0.0, "level": 14 / 3 - 2, "below-level": 0.5}
+    )
+
+
+def test_distance_from_a_process_is_in_its_sds_with_the_error_of_four_chains() -> None:
+    x, draws = wide_networks.X, np.array([-2.0, 2.0])
+    limit = Predictive(flat(1.0, x), flat(2.0, x), flat(0.0, x))
+    means = np.array([3.0, 5.0, 3.0, 5.0])
+    f = means[:, None, None] + draws[:, None] + np.zeros(len(x))
+    told = wide_networks.beside_the_process(
+        {f"own-{width}": wide_networks.Chains(limit, f, 1.0) for width in (10, 100, 1000)}
+    )
+    assert told["own-10-mean"] == pytest.approx(1.5)
+    assert told["own-10-mean-error"] == pytest.approx(math.sqrt(1 / 3) / 2)
+    assert told["own-10-sd"] == told["own-10-sd-error"] == pytest.approx(0.0)
+    assert told["own-1000-beyond-chance"] == pytest.approx(1.5**2 - 1 / 12)
+
+
+def test_mixture_of_prior_codes_is_the_prior() -> None:
+    z = np.random.default_rng(0).standard_normal((400, 2))
+    assert autoencoders._misfit(0 * z, 0 * z + 1, z) == pytest.approx(0.0)
+    narrow = autoencoders._misfit(0 * z, 0 * z + 0.5, 0.5 * z)
+    assert narrow == pytest.approx(2 * math.log(2) - 0.75, abs=0.06)
 
 
 def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(network_bandits, "fitted", lambda _, x, y, seed: seen.append(x[32:]))
-    monkeypatch.setattr(network_bandits, "functions", lambda _, x, seed: 99 * np.sign(x[:, 0]))
-    network_bandits.play("greedy", World(0))
+    monkeypatch.setattr(bandits, "fitted", lambda _, x, y, seed: seen.append(x[32:]))
+    monkeypatch.setattr(bandits, "functions", lambda _, x, seed: 99 * np.sign(x[:, 0]))
+    bandits.play("greedy", World(0))
     assert len(seen[-1]) > 20 and (seen[-1] > 0).all(), "it eats where x > 0"
 
 
-def test_bandit_counts_data_sets_where_bbb_loses_less_or_the_same() -> None:
-    lost = {agent: [1.0, 3.0] for agent in network_bandits.AGENTS} | {"bbb": [1.0, 2.0]}
-    figures = network_bandits.measure(lost)
-    assert figures["bbb-less"] == figures["bbb-same"] == 0.5
-    assert figures["bbb"] == 1.5 and figures["laplace-part"] == 2.0 / 3.5
+def test_bandits_are_compared_data_set_by_data_set() -> None:
+    lost = {agent: [1.0, 3.0] for agent in bandits.AGENTS} | {"bbb": [1.0, 2.0]}
+    told = network_bandits.mean_regrets(lost)
+    assert told["bbb-less"] == told["bbb-same"] == 0.5
+    assert told["bbb"] == 1.5 and told["laplace-part"] == 2.0 / 3.5
+    rounds = {name: k * np.arange(1.0, 2001.0) for k, name in enumerate(network_bandits.POLICIES)}
+    told = network_bandits.total_and_late(rounds)
+    assert (told["thompson"], told["thompson-late"], told["least"]) == (4000.0, 2.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Chains:
-    """A stand-in for NUTS, whose mean is that of its weights."""
-
-    weights: Any
-    converged: bool = True
-
-    def predict(self, x: Any) -> Predictive:
-        return Predictive(np.full(len(x), self.weights.mean()), *np.ones((2, len(x))))
-
-
-def test_distance_reported_for_nuts_is_between_two_halves_of_its_chains(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    gold = Chains(np.array([0.0, 0.0, 6.0, 6.0]))
-    told = dict.fromkeys((*beside_nuts.RIVALS, "hmc"), gold.predict(chapter10.X))
-    monkeypatch.setattr(beside_nuts, "NutsFit", Chains)
-    monkeypatch.setattr(beside_nuts, "over_all", lambda _: {})
-    monkeypatch.setattr(beside_nuts, "MINIMISE_F", ())
-    stand_ins = {"fitted": gold, "fits": {}, "predictives": told, "scores": {}}
-    for name, value in stand_ins.items():
-        monkeypatch.setattr(chapter10, name, lambda *_, value=value: value)
-    figures = beside_nuts.beside_nuts(World(0))
-    assert [figures[f"nuts-{region}"] for region in chapter10.REGIONS] == [6.0, 6.0, 6.0]
+def test_distance_of_nuts_is_between_two_halves_of_its_chains(runs: dict[str, Run]) -> None:
+    beside = runs["beside-nuts"].found
+    for region, mask in chapter10.REGIONS.items():
+        apart = calibration.distance(*beside.halves, mask)
+        assert runs["beside-nuts"].figures[f"nuts-{region}"] == apart > 0
 
 
 def test_conformal_bands_are_calibrated_on_unseen_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chapter10, "_in_bands", lambda learn, count, *_: (learn.x, count.x))
-    learn, count = chapter10.held(World(0))
+    monkeypatch.setattr(chapter10, "_counted", lambda learn, count, seed: (learn.x, count.x))
+    learn, count = chapter10.on_held_out(World(0))
     assert len(learn) == len(count) == 32 and not np.isin(count, learn).any()
