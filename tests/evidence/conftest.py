@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from toys import Here, Toy, forget, runs
+from fakes import EXPERIMENTS, Run, plant
+from forgetting import clear
+from toys import Here, Toy, forget
+from toys import runs as runner
 
+from bdl_teach.claims import World
 from evidence import measured, papers
 
 
@@ -25,10 +29,24 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
 @pytest.fixture
 def here(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
     """Return a function that reproduces the toy table in this process."""
-    return runs(toy, capsys, "reproduce", "toy")
+    return runner(toy, capsys, "reproduce", "toy")
 
 
 @pytest.fixture
 def claimed(toy: Toy, capsys: pytest.CaptureFixture[str]) -> Here:
     """Return a function that runs the toy claims in this process."""
-    return runs(toy, capsys, "claims")
+    return runner(toy, capsys, "claims")
+
+
+@pytest.fixture(scope="session")
+def runs() -> Iterator[dict[str, Run]]:
+    """Run every experiment with fakes."""
+    found = {}
+    for name, one in EXPERIMENTS.items():
+        with pytest.MonkeyPatch.context() as patch:
+            record = plant(patch)
+            trained = one.trial.fits(World(0))
+            found[name] = Run(trained, record, one.trial.measure(trained))
+    clear()
+    yield found
+    clear()

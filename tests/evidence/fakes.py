@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from functools import wraps
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,8 +20,12 @@ from bdl_teach.methods import mcmc
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import live_fits, network_bandits
+from evidence import claim
 from evidence.measured import ticks
+from evidence.measured._measure import Trained
 
+EXPERIMENTS = {one.name: one for one in claim.experiments()}
+CLAIMS = [(name, one) for name, experiment in EXPERIMENTS.items() for one in experiment.claims]
 N_WEIGHTS = 61  # of one hidden layer of 20 units
 OTHERS = {  # functions that train and are no methods of the catalogue, by module
     "laplace": ("around", "to_mode"),
@@ -248,3 +252,34 @@ def plant(patch: pytest.MonkeyPatch) -> list[str]:
     patch.setattr(datasets, "mnist_test", lambda: Images("", pictures[::-1] ** 2, None, ()))
     patch.setattr(datasets, "alzheimers", small_table)
     return Fake.record
+
+
+class Run(NamedTuple):
+    """What an experiment's `fits` returned and asked for, and the figures."""
+
+    found: Any
+    record: list[str]
+    figures: Any
+
+
+class Place(NamedTuple):
+    """Where a fit stands in what `fits` returned."""
+
+    holder: Any  # a dictionary
+    key: str
+
+    @property
+    def arm(self) -> Trained:
+        return self.holder[self.key]
+
+
+def places_of(found: Any) -> dict[str, Place]:
+    """Return the places of fits, by the names that their figures begin with."""
+    found = getattr(found, "found", found[0] if isinstance(found, tuple) else found)
+    places = {}
+    for name, one in found.items() if isinstance(found, dict) else ():
+        if isinstance(one, Trained):
+            places[name] = Place(found, name)
+        elif isinstance(one, dict):
+            places |= {f"{name}-{key}": Place(one, key) for key in one}
+    return places

@@ -25,6 +25,7 @@ from evidence.papers import (
     california,
     eb_alzheimers,
     ensemble_uci,
+    grad_variance,
     ood_controls,
     ood_fashion,
     pbp_uci,
@@ -436,3 +437,38 @@ def test_fashion_rows_are_compared_with_the_published_numbers() -> None:
     assert (best.ours, best.standard_error) == (pytest.approx(0.96), pytest.approx(0.02))
     assert (best.n, best.verdict, best.published) == (2, "reaches 0.95", "")
     assert (held.published, held.verdict) == (".971", "-0.271 with 720 pictures")
+
+
+def test_ensemble_rows_are_judged_by_the_printed_deviation_over_root_n() -> None:
+    """The paper prints 3.28 ± 1.00 for boston, between splits."""
+    scores = [{"rmse": v, "nll": 2.41, "rmse_one": 9.0, "nll_one": 9.0} for v in (3.7, 3.9)]
+    arguments = {"line": "boston", "rate": "constant"}
+    rows = ensemble_uci.summarise([({**arguments, "split": k}, f) for k, f in enumerate(scores)])
+    assert [row.quantity for row in rows] == ["RMSE", "NLL"] * 2
+    assert (rows[0].ours, rows[0].standard_error) == (pytest.approx(3.8), pytest.approx(0.1))
+    assert rows[0].verdict == f"agrees: {0.52 * math.sqrt(2):.1f} SE"
+    assert rows[0].published == "3.28±1.00" and rows[2].label.endswith("one network")
+    assert rows[2].published == rows[2].verdict == ""
+    assert ensemble_uci._verdict("0.09±0.00", rows[0]._replace(ours=0.0949)) == "agrees as printed"
+    assert ensemble_uci._verdict("0.09±0.00", rows[0]._replace(ours=0.0951)) == "differs"
+
+
+def test_gradient_rows_are_means_over_minibatches_beside_theory() -> None:
+    def figures(var: float, bias: float) -> dict[str, float]:
+        one = {"": var, "_theory": 2.0, "_error": 0.3, "_bias": bias}
+        return {f"{name}{end}": value for name in ("mu", "sigma") for end, value in one.items()}
+
+    done = [
+        ({"kind": kind, "size": 4, "seed": k, "n_draws": 9}, figures(factor * var, bias))
+        for kind, factor in (("shared", 4.0), ("local", 1.0))
+        for k, (var, bias) in enumerate([(2.0, 1.0), (3.0, -2.0)])
+    ]
+    rows = {(row.label, row.quantity): row for row in grad_variance.summarise(done)}
+    row = rows["M = 4, local", "Var d/dμ"]
+    assert (row.ours, row.published, row.n) == (2.5, "2", 2)
+    assert row.standard_error == pytest.approx(math.hypot(0.3, 0.3) / 2)
+    assert row.verdict == "agrees: 2.4 SE"
+    assert rows["M = 4, shared : local", "ratio of Var d/dμ"].ours == 4.0
+    bias = rows["local", "bias / its error, rms"]
+    assert (bias.ours, bias.n) == (pytest.approx(math.sqrt(2.5)), 4)
+    assert bias.standard_error == pytest.approx(8**-0.5)
