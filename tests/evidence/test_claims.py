@@ -52,6 +52,10 @@ def test_worlds_have_distinct_seeds_none_of_which_tuning_used() -> None:
             world.seed(k)
 
 
+def test_parts_of_different_worlds_are_different_worlds() -> None:
+    assert [part.number for n in range(4) for part in World(n).parts(3)] == list(range(12))
+
+
 TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # added to a mean: in 20 worlds, se 0.02 or 0.69
 
 

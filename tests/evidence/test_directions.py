@@ -121,8 +121,8 @@ OTHERS = {"gap": (5.0, 0.8), "outside": (6.0, 1.0)}  # methods beside NUTS that 
 NEAR = dict.fromkeys(("data", "gap", "outside"), (0.6, 0.5))  # NUTS, where the others are alike
 # Where fits that are alike bear a claim out, this world does not.
 AGAINST: dict[str, World] = {
-    "nuts-covers-the-gap": {"nuts": {"gap": (9, 1)}},
-    "nuts-covers-the-data": {"nuts": {"data": (0.5, 3)}},
+    "nuts-covers-the-gap": {"nuts": {**NEAR, "gap": (9, 1)}},
+    "nuts-covers-the-data": {"nuts": {**NEAR, "data": (0.5, 3)}},
     "bbb-does-not-widen-in-the-gap": {"bbb": {"gap": (0.5, 5)}},
     "sghmc-scores-as-nuts-among-the-data": {"sgmcmc": {"data": (4, 0)}},
     "columns-do-not-bring-it-nearer": {"low_rank": {"gap": (9, 1)}},
