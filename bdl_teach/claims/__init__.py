@@ -110,9 +110,12 @@ def measured(name: str) -> dict[str, dict[str, float]]:
     every = stored()["figures"]
     if name not in every:
         raise ValueError(f"name: expected one of {', '.join(every)}; got {name!r}")
-    return {
-        task: {key: value for key, value in zip(every[name]["names"], row, strict=True)}
+    rows = {
+        task: zip(every[name]["names"], row, strict=True)
         for task, row in every[name]["rows"].items()
+    }
+    return {
+        task: {key: value for key, value in row if value is not None} for task, row in rows.items()
     }
 
 

@@ -102,6 +102,15 @@ def test_stored_verdicts_are_of_the_present_code(pytestconfig: pytest.Config) ->
         warnings.warn(said, stacklevel=1)
 
 
+def test_changed_experiment_is_stale_and_one_without_results_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, other, *_ = claim.experiments()
+    for known, expected in (({one.name: "other code"}, [one.name]), ({one.name: one.source}, [])):
+        monkeypatch.setattr(package, "stored", lambda known=known: {"sources": known})
+        assert claims.stale() == expected and other.name not in known
+
+
 def test_no_stored_verdict_has_fallen() -> None:
     found = {one: verdict for one, verdict in package.stored()["verdicts"].items() if verdict}
     assert len(found) > 100
@@ -120,6 +129,8 @@ def test_chapters_show_only_what_is_stored() -> None:
     assert [one for one in shown if not package.stored()["verdicts"][one]] == []
     drawn = {name for text in texts for name in re.findall(r'claims\.measured\("(.+?)"\)', text)}
     assert drawn | {"beside-nuts", "refits"} == set(claims.DRAWN)
+    for name in claims.DRAWN:
+        assert package.measured(name) == results.read(results.FOLDER / f"{name}.csv").figures
 
 
 def test_verdicts_are_shown_in_the_order_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

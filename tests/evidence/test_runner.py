@@ -33,6 +33,7 @@ def test_numbers_within_two_standard_errors_agree() -> None:
 
 def test_limits_of_a_median_are_as_near_as_95_percent_allows() -> None:
     assert median_and_limits(range(20, 0, -1)) == (10.5, 6, 15)
+    assert median_and_limits(range(8)) == (3.5, 0, 7)
     assert median_and_limits([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
 
 
