@@ -74,7 +74,10 @@ def over_all(f: Figures) -> dict[str, float]:
 
 
 def milliseconds(world: World) -> dict[str, float]:
-    """Return the time in ms of each method's refit, the least of several after compilation."""
+    """Return the time in ms of each method's refit, the least of several after compilation.
+
+    This is no trial: it measures the machine, and no prediction.
+    """
     data, times = Problem(seed=world.data_seed).data, {}
     for name in (*RIVALS, "hmc", "nuts"):
         refit = partial(chapter10.fitted, name, data, world.start_seed, room=None)

@@ -1,4 +1,7 @@
-"""Measure what explorers' presets and quiz questions state, on their fits (chapters 1, 4, 6-8)."""
+"""Measure what explorers' presets and quiz questions state, on their fits (chapters 1, 4, 6-8).
+
+The fits are made by the functions of ``problems`` that the explorers call; no explorer is opened.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
