@@ -29,7 +29,6 @@ _NAMES = (
     "optimise",
     "plots",
     "predictive",
-    "reproduce",
     "widgets",
 )
 _ELSEWHERE = {"doctor": "_cli.doctor"}  # chapter 0 calls it

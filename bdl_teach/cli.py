@@ -34,12 +34,9 @@ COMMANDS = {
     "claims": "test the course's claims about methods in many worlds; `claims --list` lists them",
     "bench": "measure speed or memory: live, methods, chains, replay, ticks, or browser",
 }
-FORWARD = ("test", "bench")  # pass their arguments on, and come with a checkout only
-MODULES = {  # the others are in _cli
-    "bench": "bench",
-    "claims": "bdl_teach.claims",
-    "reproduce": "bdl_teach.reproduce",
-}
+FORWARD = ("test", "bench")  # pass their arguments on
+EVIDENCE = ("claims", "reproduce")  # are in the package of that name, in the checkout
+MODULES = {"bench": "bench", "claims": "evidence.claims", "reproduce": "evidence.reproduce"}
 INSIDE = "import sys; from bdl_teach.cli import inside; sys.exit(inside(sys.argv[1:]))"
 
 
@@ -93,16 +90,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
     Every `--help` except that of `bench` works before anything is installed.
     """
+    forward = FORWARD if is_checkout(ROOT) else (*FORWARD, *EVIDENCE)
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach", description=ABOUT)
     commands = parser.add_subparsers(required=True, dest="command", metavar="command")
     for name, text in COMMANDS.items():
         command = commands.add_parser(
             name, help=text, description=text, allow_abbrev=False, add_help=name != "bench"
         )
-        if name not in FORWARD:
+        if name not in forward:
             module(name).add_arguments(command)
     options, rest = parser.parse_known_args(argv)
-    if rest and options.command not in FORWARD:
+    if rest and options.command not in forward:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.rest = rest
     return options
@@ -117,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
 def needed_lock(options: argparse.Namespace) -> str:
     """Return the name of the file that lists the packages a command needs; "" if it needs none."""
     command = options.command
-    if command == "notebooks" or (command in ("claims", "reproduce") and options.list):
+    if command == "notebooks" or (command in EVIDENCE and options.list):
         return ""
     tests = command == "test" or (command == "bench" and options.rest[:1] == ["browser"])
     return TEST_LOCK if tests else LOCK
@@ -130,9 +128,10 @@ def start(argv: Sequence[str]) -> int:
     called this function. So do all commands if bdl_teach is an installed package, not a checkout.
     """
     options = parse(argv)
-    name, lock, checkout = options.command, needed_lock(options), is_checkout(ROOT)
-    if not checkout and name in FORWARD:
+    name, checkout = options.command, is_checkout(ROOT)
+    if not checkout and name in (*FORWARD, *EVIDENCE):
         raise Trouble(f"`{name}` works only in a checkout or sdist of bdl_teach: run it there.")
+    lock = needed_lock(options)
     if not checkout and lock and name != "doctor":
         module("doctor").check_packages()
     if not checkout or not lock:

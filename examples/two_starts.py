@@ -5,19 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets
-from bdl_teach.experiments.world import World
+from bdl_teach.claims import World
 from bdl_teach.methods import point
+from bdl_teach.predictive import Predictive
+from evidence.claim import Trial
+
+X = np.linspace(-1, 1, 201)[:, None]
 
 
-def two_starts(world: World) -> dict[str, float]:
-    """Return the rms distance of two networks, within the range of the data and outside it."""
+def two_networks(world: World) -> list[Predictive]:
+    """Fit a data set from two starts; return the predictions on X."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    x = np.linspace(-1, 1, 201)[:, None]
     seeds = world.start_seed, world.seed(2)
-    one, other = (point.fit(data.x, data.y, seed=seed).predict(x).mean for seed in seeds)
-    within = np.abs(x[:, 0]) <= 0.5
-    square = (one - other) ** 2
+    return [point.fit(data.x, data.y, seed=seed).predict(X) for seed in seeds]
+
+
+def distances(predictions: list[Predictive]) -> dict[str, float]:
+    """Return the rms distance of the two, within the range of the data and outside it."""
+    one, other = predictions
+    within, square = np.abs(X[:, 0]) <= 0.5, (one.mean - other.mean) ** 2
     return {
         "within": float(np.sqrt(square[within].mean())),
         "outside": float(np.sqrt(square[~within].mean())),
     }
+
+
+two_starts = Trial(two_networks, distances)

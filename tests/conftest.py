@@ -36,7 +36,6 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 # one compiles the programs that the other tests of explorers use.
 LONGEST = (
     "tests/widgets/test_page.py",
-    "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
     "tests/widgets/test_contract.py",
     "tests/methods/test_methods_together.py",

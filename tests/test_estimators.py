@@ -7,7 +7,7 @@ from bdl_teach import estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.estimators import KINDS
-from bdl_teach.experiments.papers import grad_variance
+from evidence.papers import grad_variance
 
 
 def inverse_softplus(sigma: float) -> float:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bdl_teach import claims, datasets
+from bdl_teach import datasets
 from bdl_teach.exercises import Session
 from bdl_teach.exercises._engine import DEFINED
-from bdl_teach.experiments import claim, judge, measured
 from bdl_teach.methods.catalogue import Fitted
+from evidence import claim, claims, judge, measured
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
 
@@ -75,7 +75,9 @@ def test_example_claim_is_not_contradicted_by_four_worlds(
         shutil.copy(FOLDER / name, tmp_path)
     monkeypatch.setattr(measured, "__path__", [str(tmp_path)])
     claim.topics.cache_clear()
-    (finding,) = claims.show("starts-disagree-outside")
+    run = claim.experiments()[0].trial
+    seen = [claims.in_world(run, n) for n in range(4)]
+    (finding,) = claims.judged(["starts-disagree-outside"], lambda _: seen)
     assert finding.verdict != judge.FALLS and len(finding.effects) == 4
     monkeypatch.undo()
     claim.topics.cache_clear()

@@ -13,12 +13,11 @@ LAYERS = (  # each imports only from layers named before it, or from itself
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
     "datasets methods",
-    "plots problems progress _support.alt_text",
-    "experiments exercises widgets",
-    "claims reproduce",
+    "claims plots problems progress _support.alt_text",
+    "exercises widgets",
     "_cli cli __main__",
 )
-APART = {"exercises", "widgets", "experiments"}  # do not import each other
+APART = {"exercises", "widgets"}  # do not import each other
 HEIGHT = {part: height for height, layer in enumerate(LAYERS) for part in layer.split()}
 
 
@@ -44,8 +43,7 @@ def test_modules_import_only_from_lower_layers() -> None:
 
 LATE = ("arviz_stats", "scipy.stats", "sklearn")  # as slow to load as half of all else
 OF_CHAPTERS = (  # what chapters import
-    "calibration claims datasets exercises metrics plots widgets methods.exact methods.vae "
-    "experiments.measured.autoencoders experiments.measured.chapter10"
+    "calibration claims datasets exercises metrics plots widgets methods.exact methods.vae"
 )
 
 

@@ -11,8 +11,8 @@ import snapshot
 
 import bdl_teach
 from bdl_teach import exercises, widgets
-from bdl_teach.experiments.claim import claims
 from bdl_teach.widgets._engine import background
+from evidence.claim import claims
 
 NETWORK = "noise_std=1.0, hidden_units=(20, 20)"
 FIT = f"x, y, *, prior=None, likelihood='gaussian', {NETWORK}, steps=1500, seed=0"
@@ -59,7 +59,7 @@ CALLS = {
     "metrics.mutual_information": "probabilities",
     "methods.bbb.Fit.predict": PREDICT,
     "methods.exact.NutsFit.predict": "self, x, n_samples=None, seed=1",
-    "claims.show": "*ids, worlds=4, first_world=0",
+    "claims.show": "*ids",
     "exercises.check": "number, answer, *, record=True",
     "exercises.progress": "chapter=None",
     "exercises.reset": "chapter=None",

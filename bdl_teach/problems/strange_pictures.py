@@ -24,7 +24,6 @@ KINDS = ("ordinary", "ensemble", "BBB")
 CHOSEN_ON = 600  # number of digits that the hyperparameters were chosen on
 N_TRAIN, N_CHOOSE, N_TEST = 200, 150, 400  # training, validation and test pictures
 N_STRANGE_CLASSES = 2
-CLOTHES_TRAIN, CLOTHES_CHOOSE = 500, 150  # of 900 pictures; the remaining 250 are for testing
 MEMBERS, DRAWS = 5, 30
 # Hyperparameters of all networks, and those of the Bayesian neural network only. With a KL weight
 # of 1 its log loss is far higher: the prior on 5,000 weights outweighs 200 labels.
@@ -40,17 +39,6 @@ class Split(NamedTuple):
     test: tuple[Array, Array]  # test pictures and labels
     strange: Array  # out-of-distribution pictures [m, 8, 8]
     names: tuple[str, ...]  # names of the classes
-
-
-def clothes_split(seed: int) -> Split:
-    """Split 900 pictures of Fashion-MNIST; the out-of-distribution pictures are MNIST's digits."""
-    clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(clothes.images))
-    parts = np.split(order, np.cumsum([CLOTHES_TRAIN, CLOTHES_CHOOSE]))
-    train, choose, test = ((clothes.images[part], clothes.labels[part]) for part in parts)
-    strange = digits[rng.choice(len(digits), len(parts[-1]), replace=False)]
-    return Split(train, choose, test, strange, clothes.class_names)
 
 
 def split(seed: int) -> Split:

@@ -705,7 +705,7 @@ assert abs(after) < 0.5 * before  # nats between the two
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A slider can also be moved from Python, as below. A cell shows *one* world; what the text says held over twenty others (`python3 -m bdl_teach claims`).
+# A slider can also be moved from Python, as below. A cell shows *one* world; what the text says held over twenty others (`claims.show` prints what was found; in a checkout, `python3 -m bdl_teach claims` measures it anew).
 #
 # **Noise σ.** The aleatoric band follows it *exactly*: it is the model's assumption, not something learnt. The epistemic band grows as well, by less than the factor two. <!-- claim: noise-doubled-epistemic-grows --> (Question 1: neither band of the picture doubles. The aleatoric part of the total does.)
 
@@ -726,7 +726,7 @@ explorer.preset("article")
 for sigma1 in (1.5, 3.0):
     result = explorer.set(sigma1=sigma1).result
     print(f"σ₁ = {sigma1}: {result.cost}")
-found = claims.show("wider-prior-costs-complexity", worlds=3)
+found = claims.show("wider-prior-costs-complexity")
 assert not found[0].falls
 
 

@@ -62,8 +62,6 @@ from bdl_teach.methods import infinite_width, sgmcmc
 # %% slideshow={"slide_type": "skip"}
 from bdl_teach import claims, datasets, densities, exercises, features, plots
 from bdl_teach.backend import tfp
-from bdl_teach.claims.claim import World
-from bdl_teach.claims.experiments import chapter8 as lab
 from bdl_teach.methods import ensemble, exact, laplace, mc_dropout, mcmc, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, panel
 from bdl_teach.predictive import evaluate_weights
@@ -105,7 +103,6 @@ def potential(w):  # in nats, but for a constant
 members = ensemble.fit(data.x, data.y, n_members=10, **settings)
 w = members.weights  # ten networks, each trained from a start of its own
 assert np.allclose(network(w, x_grid), evaluate_weights(members.network, w, x_grid), atol=1e-3)
-assert np.allclose(potential(w), lab.potential(members.network, w, data), rtol=1e-3)
 print("U of the members:", np.sort(potential(w)).round(1), "nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -137,7 +134,6 @@ def matched(one, other):  # three weights a unit: in, bias, out
 assert np.allclose(matched(w[0], shuffled), w[0])  # the shuffle undone
 end = matched(w[0], w[1])
 assert np.allclose(network(end[None], x_grid), network(w[1:2], x_grid))
-assert np.allclose(end, lab.matched(w[0], w[1]))
 u = heights["to member 1, matched"] = potential(w[0] + t[:, None] * (end - w[0]))
 print(f"matched: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
 
@@ -582,9 +578,9 @@ print(f"log P(D) of the limit: {limit.log_evidence:.1f} nats, exact")
 # %% slideshow={"slide_type": "fragment"}
 ratio = data.y[:, 0] @ np.linalg.solve(kernel_of(data.x, data.x) + np.eye(32), data.y[:, 0]) / 32
 print(f"a sine: {ratio:.1f} times what the prior expects\n")
-found = claims.stored("ten-times-the-width-comes-nearer-to-the-process",
-                      "a-sine-keeps-a-thousand-units-from-the-process",
-                      "data-of-the-prior-s-kind-make-a-thousand-units-the-process")
+found = claims.show("ten-times-the-width-comes-nearer-to-the-process",
+                    "a-sine-keeps-a-thousand-units-from-the-process",
+                    "data-of-the-prior-s-kind-make-a-thousand-units-the-process")
 assert ratio > 2 and all(finding.verdict == "holds" for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -593,20 +589,20 @@ assert ratio > 2 and all(finding.verdict == "holds" for finding in found)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.9 Beside one another
 #
-# Which of them covers the gap? On one data set you will have an answer at once. On eight you see what it was worth:
+# Which of them covers the gap? On one data set you will have an answer at once. On twenty, measured once and stored, you see what it was worth:
 
 # %% slideshow={"slide_type": "fragment"}
-found = [lab.bands(World(n)) for n in range(8)]
+found = claims.measured("gap-bands").values()
 fig, ax = plt.subplots(figsize=(8, 3.4))
 names = ("plain", "anchored", "dropout", "laplace")
 for k, name in enumerate(names):
-    covered = [100 * f[f"{name}-coverage"] for f in found]
-    ax.plot(covered, k + np.linspace(-0.2, 0.2, 8), "o", color=BLUE, alpha=0.6)
+    covered = [100 * f[f"{name}-gap-held"] for f in found]
+    ax.plot(covered, k + np.linspace(-0.3, 0.3, len(found)), "o", color=BLUE, alpha=0.6)
     ax.plot(np.mean(covered), k, "|", color=ORANGE, ms=24, mew=3)
     print(f"{name:8}: {np.mean(covered):3.0f} % on average, "
           f"{min(covered):.0f} to {max(covered):.0f} %")
 ax.set_yticks(range(4), ("ensemble", "anchored ensemble", "dropout", "Laplace, full"))
-ax.set(title="Dots: eight worlds; bar: their mean", xlabel="% of the gap inside ±2 sd")
+ax.set(title="Dots: twenty worlds; bar: their mean", xlabel="% of the gap inside ±2 sd")
 ax.invert_yaxis()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

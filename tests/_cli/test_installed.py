@@ -1,5 +1,6 @@
 """Test the wheel: its files, and the commands that run from it."""
 
+import ast
 import email
 import json
 import os
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 IGNORED = shutil.ignore_patterns(
     ".git", ".venv*", "__pycache__", "*.egg-info", "build", ".*_cache", ".hypothesis", "dist"
 )
+TEXTS = ROOT / "notebooks" / "text"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 FAKE_LAB = "import json, sys; print(json.dumps([sys.argv, sys.prefix]))"
 
@@ -85,6 +87,41 @@ def test_readme_for_an_index_has_no_links_without_an_address() -> None:
     assert links == [] and "A data point is dragged away" in ran.stdout
 
 
+ALONE = """
+import pathlib, sys
+import bdl_teach
+assert pathlib.Path(bdl_teach.__file__).is_relative_to(sys.argv[1])
+sys.modules["evidence"] = None  # whoever imports it gets an error
+exec(compile(pathlib.Path(sys.argv[2]).read_text("utf-8"), sys.argv[2], "exec"), {})
+"""
+
+
+def run_alone(site: Path, here: Path, code: str) -> None:
+    """Run code in an empty folder, with the package of `site` and without the checkout's."""
+    (here / "code.py").write_text(code, "utf-8")
+    (here / "empty").mkdir()
+    command = [sys.executable, "-c", ALONE, str(site), str(here / "code.py")]
+    env = {**os.environ, "PYTHONPATH": str(site), "MPLBACKEND": "Agg"}
+    ran = subprocess.run(command, cwd=here / "empty", env=env, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+
+
+@pytest.mark.slow
+def test_chapters_import_only_what_the_wheel_has(site: Path, tmp_path: Path) -> None:
+    texts = [path.read_text("utf-8") for path in sorted(TEXTS.glob("*.py"))]
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
+    lines = {ast.unparse(n) for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)}
+    assert len(texts) == 11 and len(lines) > 60
+    run_alone(site, tmp_path, "\n".join(sorted(lines)))
+
+
+@pytest.mark.slow
+def test_a_chapter_runs_from_the_wheel_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
+    """Chapter 1, which shows claims; `test --all` runs the others in the checkout."""
+    (chapter,) = TEXTS.glob("01_*.py")
+    run_alone(site, tmp_path, chapter.read_text("utf-8"))
+
+
 def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path: Path) -> None:
     here = tmp_path
     (here / "fake").mkdir()
@@ -103,13 +140,14 @@ def test_lab_of_an_installed_package_opens_copied_notebooks(site: Path, tmp_path
 def test_installed_commands_say_which_packages_are_missing(site: Path, tmp_path: Path) -> None:
     for command, lacks in (
         ("test", "`test` works only in a checkout"),
+        ("claims", "`claims` works only in a checkout"),
+        ("reproduce", "`reproduce` works only in a checkout"),
         ("lab", '-m pip install "tensorflow<'),
     ):
         ran = run(site, tmp_path, command, alone=True)
         assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
         assert lacks in ran.stderr
     assert list(tmp_path.iterdir()) == []
-    assert "pbp-uci" in run(site, tmp_path, "reproduce", "--list", alone=True).stdout
     ran = run(site, tmp_path, "doctor", "--json", alone=True)
     report = json.loads(ran.stdout)["findings"]
     assert (ran.returncode, report["Python"]["ok"], report["TensorFlow"]["ok"]) == (1, True, False)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from bdl_teach.backend import tf
 from bdl_teach.methods import pbp
 from bdl_teach.methods.pbp import _loop as pbp_loop
-from bdl_teach.methods.pbp import listing as pbp_listing
+from bdl_teach.problems import pbp_listing
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (200, 2))

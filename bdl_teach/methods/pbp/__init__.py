@@ -16,10 +16,8 @@ expectation propagation", algorithm 1.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,13 +65,6 @@ SITES = ("none", "average")
 _FRAMES = 41  # frames of a fit's path
 _MOST_STEPS = 10_000  # steps of a fit that has a path, at most
 REMEDY = "look for values of x far outside the others: log Z overflowed"
-
-
-def __getattr__(name: str) -> ModuleType:
-    """Import ``pbp.listing``, a faulty PBP program for teaching, when it is first used."""
-    if name == "listing":
-        return importlib.import_module("bdl_teach.experiments.pbp_listing")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True)
