@@ -180,7 +180,7 @@ def arm(
 
 
 def test_figures_of_a_planted_fit_follow_their_definitions() -> None:
-    off, sd = np.array([9.0, 3.0, -1.0, 4.0, -12.0]), np.array([1.0, 2.0, 3.0, 1.0, 7.0])
+    off, sd = np.array([9.0, 3.0, -1.0, 4.0, -12.0]), np.array([1.0, 2.0, 3.0, 1.6, 7.0])
     new = np.stack([truth(LEFT) - 1.0, truth(LEFT) + 1.0])
     told = figures({"a": arm(off, sd, noise=0.7, new=new, numbers={"F": 4.0})})
     log_p = stats.norm(off, np.hypot(sd, 0.7)).logpdf([flat(-1), flat(1)]).mean(axis=0)
@@ -188,7 +188,7 @@ def test_figures_of_a_planted_fit_follow_their_definitions() -> None:
         {
             "a-F": 4.0,
             "a-noise": 0.7,
-            "a-among-sd": 2.0,
+            "a-among-sd": 2.2,
             "a-outside-sd": 4.0,
             "a-among-error": math.sqrt(26 / 3),
             "a-outside-error": math.sqrt(112.5),
