@@ -1,14 +1,11 @@
-"""Make a checkout's `.venv`, or complete it, from a lock file, with uv or pip."""
+"""Make a checkout's `.venv`, or add what it lacks of a lock file, with uv or pip."""
 
 from __future__ import annotations
 
-import csv
-import errno
 import hashlib
 import itertools
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -17,18 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bdl_teach._cli.after_install import connect, site_packages, stand_in
+from bdl_teach._cli.after_install import connect, site_packages
+from bdl_teach._cli.checkout import FULL, LOCK, TEST_LOCK, Trouble
 from bdl_teach._cli.python_version import SUPPORTED
 from bdl_teach._support.files import try_lock, write_whole
 from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
-LOCK = "requirements.lock"  # the packages that a learner needs
-TEST_LOCK = "requirements-test.lock"  # these, and the packages that `test` and contributors need
-MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock ("" until it has all), and its files
+MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock; "" until it has all packages
 SPACE_NEEDED_GB = 3.0
-
-FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
 FAILED = (
     "The packages could not be installed. Check the network (and a proxy, if there is one), the "
     "free space and, on Debian and Ubuntu, that python3-venv is there. Then start again: finished "
@@ -38,29 +32,6 @@ RUNS = (  # ends with 0 in a supported Python that finds its packages
     "import os, sys, sysconfig; os.listdir(sysconfig.get_path('purelib')); "
     f"sys.exit('%d.%d' % sys.version_info[:2] not in {SUPPORTED})"
 )
-
-
-class Trouble(Exception):
-    """A fault that the user can mend; its message is the sentence that the user reads."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the sentence alone."""
-        return [str(self)]
-
-
-def describe(error: OSError) -> str:
-    """Return a sentence that describes an error of the operating system."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FULL
-    sentence = f"{error.filename or 'The system'}: {error.strerror or error}."
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        sentence += " Make that folder writable, or start from a copy in a folder of your own."
-    return sentence
-
-
-def is_checkout(root: Path) -> bool:
-    """Return whether `root` is a checkout or an unpacked sdist, and not an installed package."""
-    return (root / LOCK).is_file() or (root / "pyproject.toml").is_file()
 
 
 def ensure(root: Path, name: str) -> Path:
@@ -94,20 +65,13 @@ def digest(lock: Path) -> str:
     return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
-def contents(venv: Path) -> list[str]:
-    """Return the relative paths of what is installed in `venv`, two levels deep."""
-    site = site_packages(venv)
-    paths = [*site.glob("*"), *site.glob("*/*")]
-    return [p.relative_to(site).as_posix() for p in paths if p.name != "__pycache__"]
-
-
 def made_from(venv: Path) -> str:
-    """Return the digest of the lock file whose packages `venv` has; "" if one is damaged."""
+    """Return the digest of the lock file whose packages `venv` has; "" if it lacks some."""
     try:
-        lock, *names = (venv / MARKER).read_text(encoding="utf-8").splitlines()
+        lock = (venv / MARKER).read_text(encoding="utf-8").partition("\n")[0]
     except (OSError, ValueError):
         return ""
-    return lock if set(names) <= set(contents(venv)) and runs(venv_python(venv)) else ""
+    return lock if runs(venv_python(venv)) else ""
 
 
 @contextmanager
@@ -130,8 +94,8 @@ def exclusive(path: Path) -> Iterator[None]:
 def complete(venv: Path, lock: Path) -> None:
     """Install the packages of `lock` that `venv` lacks, and mark it as complete.
 
-    Whatever a start that was stopped or killed has left is used. If the installation fails and
-    `venv` has all packages of an older lock, print the error and use those.
+    What a start that was stopped or killed has left is used. If the installation fails and `venv`
+    has all packages of an older lock, print the error and use those.
 
     Raises:
         Trouble: `venv` cannot be made, or the installation fails.
@@ -144,7 +108,7 @@ def complete(venv: Path, lock: Path) -> None:
         make(venv, uv, log)
     elif not uv:
         run([str(python), "-m", "ensurepip"], log)  # uv may have made it, without pip
-    forget_damaged_packages(site_packages(venv), lock)
+    forget_unfinished(site_packages(venv))
     if uv:
         fill = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
     else:
@@ -152,12 +116,11 @@ def complete(venv: Path, lock: Path) -> None:
     try:
         run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
     except Trouble as error:
-        if not (before and before == made_from(venv) and lock.name == LOCK):
+        if not (before and lock.name == LOCK):
             raise
         say(f"{error} Until then, the packages of an older {LOCK} are used.")
         return
-    stand_in(site_packages(venv))
-    write_whole(venv / MARKER, "\n".join([digest(lock), *contents(venv)]) + "\n")
+    write_whole(venv / MARKER, digest(lock) + "\n")
 
 
 def make(venv: Path, uv: str | None, log: Path) -> None:
@@ -182,27 +145,14 @@ def make(venv: Path, uv: str | None, log: Path) -> None:
     (venv / MARKER).write_text("\n", encoding="utf-8")
 
 
-def forget_damaged_packages(site: Path, lock: Path) -> None:
-    """Remove the metadata of a lock file's damaged packages, so that they are installed again."""
-    pinned = re.findall(r"^([\w.-]+)==", lock.read_text(encoding="utf-8"), re.MULTILINE)
-    for info in site.glob("*.dist-info"):
-        name = re.sub(r"[-_.]+", "-", info.name.partition("-")[0]).lower()
-        if name in pinned and not is_whole(info):
-            shutil.rmtree(info)
+def forget_unfinished(site: Path) -> None:
+    """Remove the metadata of packages whose installer was killed: they are installed again.
 
-
-def is_whole(info: Path) -> bool:
-    """Return whether all files of a package are there, in the size that its RECORD names.
-
-    An installer that is killed leaves a package without INSTALLER, which it writes last.
+    The file INSTALLER is the last that an installer writes.
     """
-    try:
-        rows = csv.reader((info / "RECORD").read_text(encoding="utf-8").splitlines())
-        files = {info.parent / name: size for name, _, size in rows if not name.startswith("..")}
-        sizes = [path.stat().st_size == int(size) for path, size in files.items() if size]
-    except (OSError, ValueError):
-        return False
-    return all(sizes) and (info / "INSTALLER").is_file()
+    for info in site.glob("*.dist-info"):
+        if not (info / "INSTALLER").is_file():
+            shutil.rmtree(info)
 
 
 def run(command: list[str], log: Path) -> None:
