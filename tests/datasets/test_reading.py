@@ -149,3 +149,27 @@ def test_dates_in_any_notation_are_read_exactly_or_refused(
     written = [(day.strftime(way), habit.number(value)) for day, value in rows]
     expected = [[(day - first).days, float(f"{y}e-{habit.places}")] for day, y in rows]
     assert_read(habit.table(written), expected)
+
+
+NUMERIC = st.characters(categories=["Nd", "Nl", "No"])
+SEEN = st.characters(exclude_categories=["C", "Z"], exclude_characters='";#')
+
+
+@given(
+    st.lists(st.tuples(st.text(SEEN, max_size=3), NUMERIC, st.text(SEEN, max_size=3)), min_size=2)
+)
+def test_numeric_column_is_read_or_asked_about_never_lost(cells: list[tuple[str, ...]]) -> None:
+    rows = [f"{i};{i % 3};{''.join(cell)}" for i, cell in enumerate(cells)]
+    with pytest.raises(ValueError) as refused:
+        read_points("\n".join(["a;b;c", *rows]))
+    if isinstance(refused.value, ChooseColumns):
+        assert "c" in refused.value.names
+
+
+@given(st.text(SEEN, max_size=3), NUMERIC, st.text(SEEN, max_size=3))
+def test_row_below_names_is_read_or_refused_never_lost(before: str, digit: str, after: str) -> None:
+    try:
+        points = read_points(f"a;b\n{digit}{before};{digit}{after}\n1;2\n3;4")
+    except ValueError:
+        return
+    assert len(points.x) == 3 or points.notes
