@@ -81,13 +81,13 @@ def exclusive(path: Path) -> Iterator[None]:
     Except on Windows, the processes that install packages inherit the lock, and hold it even if
     the process that started them is killed.
     """
-    if (held := try_lock(path)) is None:
+    if (handle := try_lock(path)) is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
-    while held is None:
+    while handle is None:
         time.sleep(0.2)
-        held = try_lock(path)
-    with held:
-        os.set_inheritable(held.fileno(), True)
+        handle = try_lock(path)
+    with handle:
+        os.set_inheritable(handle.fileno(), True)
         yield
 
 

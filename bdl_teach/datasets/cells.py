@@ -161,11 +161,11 @@ def read(
             raise mixed(*cell) if way else strange(*cell)
     if unit:
         notes.append(f"{name}: “{unit}” is left out of its numbers")
-    told = decimal if key in _MARKED else day_first
+    answer = decimal if key in _MARKED else day_first
     for other in ways[0]:
         unlike = [i for i, way in enumerate(ways) if way.get(other) != way[key]]
         if unlike and all(other in way for way in ways):
-            key = _decided(name, cells[unlike[0]], ways[unlike[0]], told, notes)
+            key = _decided(name, cells[unlike[0]], ways[unlike[0]], answer, notes)
             break
     values = [way[key] for way in ways]
     if key in _MARKED:
@@ -177,28 +177,27 @@ def read(
 
 
 def _decided(
-    name: str, cell: tuple[int, str], ways: Mapping[str, Any], told: Any, notes: list[str]
+    name: str, cell: tuple[int, str], ways: Mapping[str, Any], answer: Any, notes: list[str]
 ) -> str:
     """Return the key by which an ambiguous cell is read, as ``decimal`` or ``day_first`` tells.
 
     Raises:
         ValueError: The cell may be a date written as a number, or a season.
-        Ambiguous: ``told`` is ``None``.
+        Ambiguous: ``answer`` is ``None``.
     """
     if "season" in ways:
         raise ValueError(either(*cell, f"{ways['day']:%Y-%m-%d}", ways["season"]))
     if "compact" in ways:
         raise ValueError(either(*cell, cell[1], f"{ways['compact']:%Y-%m-%d}"))
+    keys: dict[Any, str] = {mark: mark for mark in _MARKED}
+    argument, form = "decimal", ".15g"
     if "day" in ways:
-        argument, keys = "day_first", {True: "day", False: "month"}
-        readings = {answer: f"{ways[key]:%Y-%m-%d}" for answer, key in keys.items()}
-    else:
-        argument, keys = "decimal", {mark: mark for mark in _MARKED}
-        readings = {mark: f"{ways[mark]:.15g}" for mark in _MARKED}
-    if told is None:
+        keys, argument, form = {True: "day", False: "month"}, "day_first", "%Y-%m-%d"
+    readings = {one: format(ways[key], form) for one, key in keys.items()}
+    if answer is None:
         raise Ambiguous(*cell, argument, readings)
-    notes.append(f"{name}: {cell[1]} is read as {readings[told]}")
-    return keys[told]
+    notes.append(f"{name}: {cell[1]} is read as {readings[answer]}")
+    return keys[answer]
 
 
 @lru_cache(maxsize=200_000)

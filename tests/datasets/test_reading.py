@@ -40,7 +40,7 @@ def test_table_is_read_with_notes_or_refused(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "rows", "note"),
+    ("text", "given", "rows", "note"),
     [
         ("1;1.250\n2;2.500", {"decimal": "."}, "1 1.25, 2 2.5", "1.250 is read as 1.25"),
         ("1;1.250\n2;2.500", {"decimal": ","}, "1 1250, 2 2500", "1.250 is read as 1250"),
@@ -49,12 +49,12 @@ def test_table_is_read_with_notes_or_refused(case: dict[str, Any]) -> None:
     ],
 )
 def test_argument_decides_what_no_row_says(
-    text: str, told: dict[str, Any], rows: str, note: str
+    text: str, given: dict[str, Any], rows: str, note: str
 ) -> None:
     with pytest.raises(Ambiguous) as refused:
         read_points(text)
-    assert refused.value.argument in told and len(refused.value.readings) == 2
-    points = read_points(text, **told)
+    assert refused.value.argument in given and len(refused.value.readings) == 2
+    points = read_points(text, **given)
     assert np.stack([points.x, points.y], axis=1).tolist() == rows_of({"rows": rows})
     assert any(note in one for one in points.notes)
 
