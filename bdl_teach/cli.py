@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import importlib
 import io
 import os
@@ -22,7 +21,7 @@ from bdl_teach._cli.checkout import (
     hand_over,
     is_checkout,
 )
-from bdl_teach._support.report import say, spell
+from bdl_teach._support.report import say
 
 ABOUT = (
     "Bayesian deep learning as live notebooks. In a checkout, the first command makes .venv, "
@@ -66,10 +65,9 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
     If it raises an expected error, print the message and return 1; after ctrl-C, print `stopped`
     and return 130.
     """
-    codecs.register_error("spell", spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="spell")
+            stream.reconfigure(errors="replace")  # what a terminal lacks becomes "?"
     try:
         code = command()
         sys.stdout.flush()

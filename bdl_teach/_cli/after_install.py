@@ -15,7 +15,7 @@ from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
 
 # Pages that `jupyter nbconvert` or JupyterLab make of a notebook get the pictures' descriptions.
-_PAGES: dict[str, object] = {
+PAGES: dict[str, object] = {
     "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
 }
 # Parts of JupyterLab that show in the browser's tab and in the status bar whether the kernel is
@@ -36,8 +36,8 @@ SETTINGS: dict[str, dict[str, object]] = {
             **{f"@jupyterlab/{name}:kernel-status": True for name in _BUSY},
         }
     },
-    "etc/jupyter/jupyter_nbconvert_config.json": _PAGES,
-    "etc/jupyter/jupyter_server_config.json": _PAGES,
+    "etc/jupyter/jupyter_nbconvert_config.json": PAGES,
+    "etc/jupyter/jupyter_server_config.json": PAGES,
     # A new kernel loads TensorFlow while the page is still being built.
     "etc/ipython/ipython_kernel_config.json": {
         "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}

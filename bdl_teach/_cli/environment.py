@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import platform
 import shutil
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from bdl_teach._cli.after_install import connect, site_packages
@@ -24,9 +23,9 @@ MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
 MARKER = "bdl_teach.stamp"  # in .venv: the digest of its lock; "" until it has all packages
 SPACE_NEEDED_GB = 3.0
 FAILED = (
-    "The packages could not be installed. Check the network (and a proxy, if there is one), the "
-    "free space and, on Debian and Ubuntu, that python3-venv is there. Then start again: finished "
-    "downloads are kept."
+    "The packages could not be installed; the lines above say why. Check the network (and a proxy, "
+    "if there is one), the free space and, on Debian and Ubuntu, that python3-venv is there. Then "
+    "start again: finished downloads are kept."
 )
 RUNS = (  # ends with 0 in a supported Python that finds its packages
     "import os, sys, sysconfig; os.listdir(sysconfig.get_path('purelib')); "
@@ -100,21 +99,20 @@ def complete(venv: Path, lock: Path) -> None:
     Raises:
         Trouble: `venv` cannot be made, or the installation fails.
     """
-    log, python, uv = venv.with_name(".venv.log"), venv_python(venv), shutil.which("uv")
+    python, uv = venv_python(venv), shutil.which("uv")
     before = made_from(venv)
     say(f"Installing what .venv lacks of {lock.name}. This takes a few minutes the first time.")
-    log.write_bytes(b"")
     if not ((venv / MARKER).is_file() and runs(python)):
-        make(venv, uv, log)
+        make(venv, uv)
     elif not uv:
-        run([str(python), "-m", "ensurepip"], log)  # uv may have made it, without pip
+        run([str(python), "-m", "ensurepip"])  # uv may have made it, without pip
     forget_unfinished(site_packages(venv))
     if uv:
         fill = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
     else:
         fill = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     try:
-        run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)], log)
+        run([*fill, "--no-deps", "--require-hashes", "-r", str(lock)])
     except Trouble as error:
         if not (before and lock.name == LOCK):
             raise
@@ -123,7 +121,7 @@ def complete(venv: Path, lock: Path) -> None:
     write_whole(venv / MARKER, digest(lock) + "\n")
 
 
-def make(venv: Path, uv: str | None, log: Path) -> None:
+def make(venv: Path, uv: str | None) -> None:
     """Make a `venv` without packages, in place of one that is not ours or whose Python is broken.
 
     Raises:
@@ -141,7 +139,7 @@ def make(venv: Path, uv: str | None, log: Path) -> None:
         venv.unlink()
     shutil.rmtree(venv, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)  # even if this runs in the old .venv
-    run([uv, "venv", "--python", base, str(venv)] if uv else [base, "-m", "venv", str(venv)], log)
+    run([uv, "venv", "--python", base, str(venv)] if uv else [base, "-m", "venv", str(venv)])
     (venv / MARKER).write_text("\n", encoding="utf-8")
 
 
@@ -155,38 +153,10 @@ def forget_unfinished(site: Path) -> None:
             shutil.rmtree(info)
 
 
-def run(command: list[str], log: Path) -> None:
-    """Run an installer; write its output to `log`, and its progress on one line of the terminal."""
-
-    def output() -> str:
-        return log.read_text(encoding="utf-8", errors="replace")
-
-    with log.open("ab") as file:
-        env = {**os.environ, "PIP_USER": "0"}
-        installer = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=env, close_fds=False
-        )
-    try:
-        for seconds in itertools.count(1):
-            with suppress(subprocess.TimeoutExpired):
-                installer.wait(1)
-                break
-            show(f"{seconds} s: {last_line(output())}")
-    except BaseException:
-        installer.terminate()
-        installer.wait()
-        raise
-    show("")
-    if installer.returncode:
-        raise Trouble(f"{FAILED} ({log} ends with: {last_line(output())})")
-
-
-def last_line(output: str) -> str:
-    return output.rstrip().rpartition("\n")[2].strip()
-
-
-def show(text: str) -> None:
-    """Overwrite the current line of the terminal."""
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        print(f"\r{text[:width]:{width}}\r", end="", file=sys.stderr, flush=True)
+def run(command: list[str]) -> None:
+    """Run an installer, which shows its own progress; raise ``Trouble`` if it fails."""
+    env = {**os.environ, "PIP_USER": "0"}
+    if subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=2, env=env, close_fds=False
+    ).returncode:
+        raise Trouble(FAILED)

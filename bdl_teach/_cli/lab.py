@@ -11,8 +11,6 @@ from pathlib import Path
 from bdl_teach._cli import checkout, notebooks
 from bdl_teach._support.report import say
 
-# In a notebook without a kernel it replaces dead views by pictures.
-CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
 # With jupytext, a chapter that another editor has saved would not open, because it is newer than
 # its text. (Contributors write the text, and tools/refresh_notebooks.py makes the chapter.)
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
@@ -52,7 +50,7 @@ def find_a_home() -> None:
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
     """Return the command that opens ``first`` in JupyterLab (as superuser, with --allow-root)."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
-    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", NO_PAIRING]
     if port is not None:
         command += [f"--port={port}", "--ServerApp.port_retries=0"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -178,7 +178,7 @@ def test_useless_environment_is_made_again(checkout: Checkout, damage: str) -> N
     ran = checkout.run("lab", UV_SAYS="error: dns error")
     assert ran.returncode == 1
     assert environment.FAILED in ran.stderr
-    assert f"{checkout.root / '.venv.log'} ends with: error: dns error" in ran.stderr
+    assert "error: dns error" in ran.stderr
     checkout.lab()
     assert checkout.installed() == LEARNER
 
