@@ -113,21 +113,6 @@ def test_full_disk_or_slow_server_is_reported_and_leaves_no_file(
     assert files_in(home) == []
 
 
-def test_file_in_read_only_folder_is_used_without_writing(
-    home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.fetch(PATH)
-    asked, opened = server.asked, os.open
-
-    def forbid(path: object, flags: int, *rest: object, **more: object) -> int:
-        assert not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT), path
-        return opened(path, flags, *rest, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(os, "open", forbid)  # tempfile opens its files with it
-    assert store.fetch(PATH).read_bytes() == RIGHT
-    assert server.asked == asked
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_killed_download_is_not_mistaken_for_a_complete_file(home: Path) -> None:
     program = (
@@ -210,20 +195,6 @@ def test_fashion_mnist_is_fetched_once_and_begins_with_training_pictures(
     np.testing.assert_array_equal(fashion.images[:, 5, 7], np.arange(40, dtype=np.float32) / 255)
     np.testing.assert_array_equal(fashion.labels, np.arange(40) % 10)
     assert data.state("fashion-full") == "there"
-
-
-@pytest.mark.parametrize("part", [0, 3])
-def test_forged_pictures_of_right_shape_are_refused(
-    home: Path, server: Server, clothes: dict[str, bytes], part: int
-) -> None:
-    datasets.fashion_sprite(full=True)
-    path = list(clothes)[part]
-    shape = datasets.images._read_idx(home / path).shape
-    (home / path).write_bytes(idx(np.ones(shape)))
-    assert data.state("fashion-full") == "damaged"
-    server.stop()
-    with pytest.raises(DatasetUnavailable, match=f"fashion-full: .*{path} is damaged"):
-        datasets.fashion_sprite(full=True)
 
 
 # California: the archive, or scikit-learn's cache of it
