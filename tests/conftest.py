@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bdl_teach._startup import memory
-from bdl_teach._startup.memory import release
+from bdl_teach._startup import loading
 
 pytest_plugins = ["loopback"]  # the fixtures `server` and `home`
 
@@ -97,17 +96,10 @@ def background_threads_end_with_their_module() -> Iterator[None]:
         sys.modules["bdl_teach.widgets._engine.background"].finish()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def memory_is_released_once_per_module() -> Iterator[None]:
-    """Release memory once per module only: after each compilation it costs a minute in all."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "release", lambda: None)
-        yield
-
-
 @pytest.fixture(scope="module", autouse=True)
 def objects_of_earlier_modules_are_not_collected() -> Iterator[None]:
     """Freeze what earlier modules left, so that no collection scans gigabytes of programs."""
     yield
-    release()
+    gc.collect()
+    loading.trim_heap()
     gc.freeze()

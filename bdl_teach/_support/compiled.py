@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import lru_cache
 from typing import ClassVar
 
-from bdl_teach._startup import kept_programs, memory, steady_names
+from bdl_teach._startup import kept_programs, loading, steady_names
 from bdl_teach.backend import Tensor, quiet_stderr, tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -65,7 +64,7 @@ class Compiled:
         if self._program is None:
             with self._lock:
                 self._program = self._program or self._build()
-        before, start = self.traces, time.monotonic()
+        before = self.traces
         try:
             with _QUIET():
                 result = self._program(*arguments)
@@ -75,7 +74,7 @@ class Compiled:
             result = self._without_stored_programs(error, arguments)
         if self.traces > before:
             kept_programs.seal()
-        memory.after_run(None if self.traces == before else time.monotonic() - start)
+            loading.trim_heap()
         return result
 
     def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
@@ -108,7 +107,7 @@ class Compiled:
         return program
 
 
-def room(n: int) -> int:
+def padded_size(n: int) -> int:
     """Return the smallest power of two >= max(n, 64), so that few sizes have to be compiled."""
     return max(64, 1 << (n - 1).bit_length())
 
