@@ -173,3 +173,9 @@ def test_row_below_names_is_read_or_refused_never_lost(before: str, digit: str, 
     except ValueError:
         return
     assert len(points.x) == 3 or points.notes
+
+
+@given(st.integers(), st.text(st.characters(categories=["L", "Sm", "No"]), min_size=1, max_size=4))
+def test_number_with_letters_or_signs_is_refused(number: int, after: str) -> None:
+    with pytest.raises(ValueError, match="line 1: expected a number or a date, got “"):
+        read_points(f"1\t{number}{after}\n2\t{number}{after}")
