@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import ClassVar
 
@@ -71,18 +71,14 @@ class Compiled:
         except tf.errors.OpError as error:
             if self.traces == before or not kept_programs.clear():
                 raise
-            result = self._without_stored_programs(error, arguments)
+            result = self._without_xla(error, arguments)
         if self.traces > before:
             kept_programs.seal()
             loading.trim_heap()
         return result
 
-    def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Build and run again without stored programs; if that fails, do so without XLA."""
-        _LOG.debug("XLA's stored programs: %s", error)
-        with suppress(tf.errors.OpError):
-            self._program = self._build()
-            return self._program(*arguments)
+    def _without_xla(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
+        """Build and run again without XLA, after an error of its stored programs."""
         self._program = self._build(with_xla=False)
         result = self._program(*arguments)
         _LOG.warning(
