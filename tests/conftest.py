@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bdl_teach._startup import loading
+from bdl_teach._startup.loading import trim_heap
 
 pytest_plugins = ["loopback"]  # the fixtures `server` and `home`
 
@@ -96,10 +97,17 @@ def background_threads_end_with_their_module() -> Iterator[None]:
         sys.modules["bdl_teach.widgets._engine.background"].finish()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def heap_is_trimmed_once_per_module() -> Iterator[None]:
+    """Trim the heap once per module only: after each compilation it costs a minute in all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "trim_heap", lambda: None)
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def objects_of_earlier_modules_are_not_collected() -> Iterator[None]:
     """Freeze what earlier modules left, so that no collection scans gigabytes of programs."""
     yield
-    gc.collect()
-    loading.trim_heap()
+    trim_heap()
     gc.freeze()

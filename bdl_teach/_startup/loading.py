@@ -39,7 +39,12 @@ def light_import() -> Iterator[None]:
 
 
 def trim_heap() -> None:
-    """Give the system back what a compilation has freed: Binder stops a kernel that holds much."""
+    """Give the system back what a compilation or a closed explorer has freed.
+
+    Binder stops a kernel that holds too much: after 20 reruns of an explorer's cell its heap has
+    540 MB, and without this function 650.
+    """
+    gc.collect()
     if sys.platform == "linux" and not PLAIN:
         with suppress(OSError, AttributeError):  # musl has no malloc_trim
             ctypes.CDLL(None).malloc_trim(0)
