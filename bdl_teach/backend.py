@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach._startup import kept_programs, loading, memory, steady_names
+from bdl_teach._startup import kept_programs, loading, steady_names
 
 _lock = threading.Lock()
 _n_quiet = 0  # contexts in which nothing is printed: threads may overlap
@@ -38,7 +38,6 @@ def quiet_stderr() -> Iterator[None]:
                 os.close(_stderr)
 
 
-memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 # The threads of a compiled loop wait for each other in a busy loop, which occupies the second core.
 # With one thread a quiet fit takes 22 ms instead of 28, or 23 instead of 38 after a pause of 0.1 s;

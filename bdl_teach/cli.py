@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import importlib
 import io
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from types import ModuleType
 
 from bdl_teach._cli import environment
-from bdl_teach._cli.environment import LOCK, TEST_LOCK, Trouble, is_checkout
-from bdl_teach._support.report import say, spell
+from bdl_teach._cli.checkout import (
+    LOCK,
+    ROOT,
+    TEST_LOCK,
+    Trouble,
+    describe,
+    hand_over,
+    is_checkout,
+)
+from bdl_teach._support.report import say
 
-ROOT = Path(__file__).resolve().parents[1]
 ABOUT = (
     "Bayesian deep learning as live notebooks. In a checkout, the first command makes .venv, "
     "which takes minutes."
@@ -58,10 +62,9 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
     If it raises an expected error, print the message and return 1; after ctrl-C, print `stopped`
     and return 130.
     """
-    codecs.register_error("spell", spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="spell")
+            stream.reconfigure(errors="replace")  # what a terminal lacks becomes "?"
     try:
         code = command()
         sys.stdout.flush()
@@ -74,7 +77,7 @@ def report_failures(command: Callable[[], int], stopped: str) -> int:
     except BrokenPipeError:  # nobody reads the output; Python would report that at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        say(environment.describe(error))
+        say(describe(error))
     return 1
 
 
@@ -157,11 +160,3 @@ def set_environment() -> None:
     shared = ROOT.parent / "shared" / "data"
     if shared.is_dir():
         os.environ.setdefault("BDL_TEACH_DATA", str(shared))
-
-
-def hand_over(command: list[str]) -> int:
-    """Replace this process by `command`; on Windows, run it as a child and return its exit code."""
-    if sys.platform != "win32":
-        os.execv(command[0], command)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child handles ctrl-C
-    return subprocess.call(command)

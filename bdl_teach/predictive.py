@@ -12,7 +12,7 @@ from scipy.special import expit, ndtr, ndtri
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled, room
+from bdl_teach._support.compiled import Compiled, padded_size
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
@@ -187,7 +187,7 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
         n_samples: Number of draws S.
         seed: Seed of the draws. The first S draws are the same for every larger S.
     """
-    eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
+    eps = _prediction_noise(len(mean), padded_size(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
 
 
@@ -198,7 +198,7 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     runs takes 250 weight vectors, and a number of inputs that is a power of two.
     """
     n, m, evaluator = len(weights), len(x), _evaluator(network)
-    inputs = tf.constant(np.pad(x, ((0, room(m) - m), (0, 0))), tf.float32)
+    inputs = tf.constant(np.pad(x, ((0, padded_size(m) - m), (0, 0))), tf.float32)
     padded = np.pad(weights, ((0, -n % (_BLOCKS * _BLOCK)), (0, 0)))
     outputs = []
     for i, run in enumerate(padded.reshape(-1, _BLOCKS, _BLOCK, padded.shape[1])):

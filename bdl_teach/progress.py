@@ -57,7 +57,7 @@ class Progress:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._tried: dict[str, tuple[str, int]] = {}
-        self._told = False
+        self._reported = False
         self._lock = threading.Lock()
         if path is not None and os.path.exists(path) and not os.path.isfile(path):
             self._tell(f"{path} is no file")  # a folder or a device must not be replaced
@@ -111,7 +111,7 @@ class Progress:
         try:
             self._tried = _entries(json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
-            if not self._told:
+            if not self._reported:
                 self._tried = {}
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
@@ -139,9 +139,9 @@ class Progress:
             self._tell(f"{self._path} cannot be written: {error.strerror}")
 
     def _tell(self, sentence: str) -> None:
-        if not self._told:
+        if not self._reported:
             print(f"({sentence}. What you solve now counts until the kernel ends.)")
-        self._told = True
+        self._reported = True
 
 
 def _entries(stored: dict[str, Any]) -> dict[str, tuple[str, int]]:

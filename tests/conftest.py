@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bdl_teach._startup import memory
-from bdl_teach._startup.memory import release
+from bdl_teach._startup import loading
+from bdl_teach._startup.loading import trim_heap
 
 pytest_plugins = ["loopback"]  # the fixtures `server` and `home`
 
@@ -97,10 +97,10 @@ def background_threads_end_with_their_module() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def memory_is_released_once_per_module() -> Iterator[None]:
-    """Release memory once per module only: after each compilation it costs a minute in all."""
+def heap_is_trimmed_once_per_module() -> Iterator[None]:
+    """Trim the heap once per module only: after each compilation it costs a minute in all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "release", lambda: None)
+        patch.setattr(loading, "trim_heap", lambda: None)
         yield
 
 
@@ -108,5 +108,5 @@ def memory_is_released_once_per_module() -> Iterator[None]:
 def objects_of_earlier_modules_are_not_collected() -> Iterator[None]:
     """Freeze what earlier modules left, so that no collection scans gigabytes of programs."""
     yield
-    release()
+    trim_heap()
     gc.freeze()

@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 import bdl_teach
 from bdl_teach._cli import environment
+from bdl_teach._cli.checkout import FULL, LOCK, TEST_LOCK
 from bdl_teach._cli.python_version import SUPPORTED
 from bdl_teach.datasets import store
 
@@ -29,26 +30,26 @@ PLATFORMS = {
 
 
 DOCS_LOCK = "requirements-docs.lock"
-LOCKS = (environment.LOCK, DOCS_LOCK, environment.TEST_LOCK)
+LOCKS = (LOCK, DOCS_LOCK, TEST_LOCK)
 
 
 def declared(lock: str) -> list[Requirement]:
     """Return the requirements of pyproject.toml that a lock must satisfy."""
     lines = PROJECT["dependencies"]
-    if lock != environment.LOCK:
+    if lock != LOCK:
         lines = lines + GROUPS["docs"]
-    if lock == environment.TEST_LOCK:
+    if lock == TEST_LOCK:
         lines = lines + TEST_GROUP
     return [Requirement(line) for line in lines]
 
 
-def locked(lock: str = environment.LOCK) -> list[Requirement]:
+def locked(lock: str = LOCK) -> list[Requirement]:
     """Return all pins of a lock."""
     lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
     return [Requirement(line.rstrip(" \\")) for line in lines if line and line[0].isalnum()]
 
 
-def pins(where: dict[str, str], lock: str = environment.LOCK) -> dict[str, str]:
+def pins(where: dict[str, str], lock: str = LOCK) -> dict[str, str]:
     """Return the version of every distribution that a lock installs on a platform."""
     chosen = [r for r in locked(lock) if r.marker is None or r.marker.evaluate(where)]
     return {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in chosen}
@@ -111,7 +112,7 @@ def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
     by_conda = conda("binder/environment.yml")
     assert conda("environment.yml")["python"].specifier == SpecifierSet(PROJECT["requires-python"])
     assert by_conda["python"].specifier == SpecifierSet("==3.11")
-    kernel = next(r for r in declared(environment.LOCK) if r.name == "ipykernel")
+    kernel = next(r for r in declared(LOCK) if r.name == "ipykernel")
     assert by_conda["ipykernel"].specifier == kernel.specifier
 
 
@@ -133,7 +134,7 @@ def test_data_cache_of_ci_is_keyed_on_the_hashes_of_the_data() -> None:
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("sentence", [environment.FAILED, environment.FULL])
+@pytest.mark.parametrize("sentence", [environment.FAILED, FULL])
 def test_troubleshooting_page_explains_every_launcher_error(sentence: str) -> None:
     advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))

@@ -7,7 +7,7 @@ import posixpath
 import sys
 from collections.abc import Sequence
 
-from bdl_teach._cli.environment import Trouble
+from bdl_teach._cli.checkout import Trouble
 from bdl_teach._support.errors import DatasetUnavailable
 
 UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht")

@@ -6,7 +6,6 @@ import argparse
 import importlib
 import importlib.util
 import json
-import os
 import platform
 import re
 import sys
@@ -19,12 +18,9 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from bdl_teach._cli.environment import Trouble, is_checkout
+from bdl_teach._cli.checkout import ROOT, Trouble, is_checkout
 from bdl_teach._cli.python_version import SUPPORTED
 
-ROOT = Path(__file__).resolve().parents[2]
-AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
-SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # makes saved explorers show pictures
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"  # version 5 goes with ipywidgets 8
 MODULES = {  # packages imported under another name
     "django-static-mathjax": "mathjax",
@@ -105,11 +101,6 @@ def tensorflow() -> str:
     return found
 
 
-def imported(module: str) -> str:
-    """Import a module and return the version of its package."""
-    return str(importlib.import_module(module).__version__)
-
-
 def xla() -> str:
     from bdl_teach._support import compiled
 
@@ -169,73 +160,34 @@ def check_packages() -> None:
 
 
 def packages() -> str:
-    """Import the required packages and return "n are imported"; raise ``Trouble`` if one fails."""
+    """Import the required packages and return "n are imported"; raise ``Trouble`` if some lack."""
     check_packages()
-    for module, line in required().items():
-        if module in ONLY_FILES:
-            continue
-        try:
-            importlib.import_module(module)
-        except Exception as error:  # a broken package can raise anything on import
-            what = f"{module} cannot be imported ({type(error).__name__}: {error})"
-            raise Trouble(f'{what}: {AGAIN} "{line}"') from error
-    return f"{len(required())} are imported"
+    modules = [name for name in required() if name not in ONLY_FILES]
+    for name in modules:
+        importlib.import_module(name)
+    return f"{len(modules)} are imported"
 
 
-def server() -> str:
-    """Return Jupyter Server's environment; raise ``Trouble`` if unknown or without bdl_teach."""
-    found = _server()
-    if found is None:
-        raise Trouble(
-            "this kernel cannot find out in which environment the Jupyter server runs: if explorers"
-            " stay blank, install bdl_teach in that environment, too, and restart the server"
-        )
-    if found != Path(sys.prefix) and not (found / SAVED).is_file():
-        raise Trouble(
-            f"the Jupyter server runs in another environment, {found}: install bdl_teach there, "
-            "too; otherwise saved explorers are blank until their cell is run"
-        )
-    return str(found)
+def front_end(package: str, extension: str, begins: str = "") -> str:
+    """Return a widget package's version and that of its front end in JupyterLab.
 
+    The extension fits if its version starts with ``begins``, or by default with the package's.
 
-def _server() -> Path | None:
-    """Return the server's environment, None if unknown; outside a kernel, return this Python's."""
-    import psutil
-
-    if "ipykernel.kernelapp" not in sys.modules:
-        return Path(sys.prefix)
-    try:
-        program = Path(psutil.Process(os.getppid()).cmdline()[0])
-    except (psutil.Error, IndexError):
-        return None
-    is_python = program.name.startswith("python") and program.is_absolute()
-    return program.parent.parent if is_python else None
-
-
-def widgets(package: str, front_end: str, begins: str = "") -> str:
-    """Return a widget package's and its front end's versions; raise ``Trouble`` if they do not fit.
-
-    The extension ``front_end`` fits if its version starts with ``begins``; if ``begins`` is empty,
-    it must start with the package's version.
+    Raises:
+        Trouble: JupyterLab has no such extension, or one that does not fit.
     """
     from jupyter_core.paths import jupyter_path
 
-    importlib.import_module(package)
-    here, there = Path(sys.prefix), _server() or Path(sys.prefix)
+    here, found = version(package), "none"
     for folder in map(Path, jupyter_path("labextensions")):
-        if folder.is_relative_to(here):
-            folder = there / folder.relative_to(here)
-        file = folder / front_end / "package.json"
-        if file.is_file():
+        with suppress(OSError):
+            file = folder / extension / "package.json"
             found = str(json.loads(file.read_text(encoding="utf-8"))["version"])
-            if not found.startswith(begins or version(package)):
-                raise Trouble(
-                    f"{version(package)} does not fit its front end {found} "
-                    f"({file}): install {package} again in JupyterLab's environment"
-                )
-            return f"{version(package)}, front end {found}"
-    fault = f"{version(package)}, but JupyterLab has no extension {front_end}"
-    raise Trouble(f"{fault}: install {package} again in its environment")
+            break
+    if not found.startswith(begins or here):
+        fault = f"{here} does not fit its front end in JupyterLab ({extension}: {found})"
+        raise Trouble(f"{fault}: install {package} again in JupyterLab's environment")
+    return f"{here}, front end {found}"
 
 
 def memory() -> tuple[float, str]:
@@ -273,14 +225,10 @@ def refit() -> tuple[float, str]:
 LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("Python", True, python),
     ("TensorFlow", True, tensorflow),
-    ("TensorFlow Probability", True, partial(imported, "tensorflow_probability")),
-    ("tf_keras", True, partial(imported, "tf_keras")),
     ("XLA", False, xla),
     ("packages", True, packages),
-    ("JupyterLab", True, partial(imported, "jupyterlab")),
-    ("ipywidgets", True, partial(widgets, "ipywidgets", FRONT_END, "5.")),
-    ("anywidget", True, partial(widgets, "anywidget", "anywidget")),
-    ("server of notebooks", False, server),
+    ("ipywidgets", True, partial(front_end, "ipywidgets", FRONT_END, "5.")),
+    ("anywidget", True, partial(front_end, "anywidget", "anywidget")),
     ("memory", False, memory),
     ("explorer", True, explorer),
     ("refit", True, refit),

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import sys
 import tempfile
 from pathlib import Path
 
-from bdl_teach import cli
-from bdl_teach._cli import notebooks
-from bdl_teach._cli.environment import Trouble, is_checkout
+from bdl_teach._cli import checkout, notebooks
 from bdl_teach._support.report import say
 
-# In a notebook without a kernel it replaces dead views by pictures.
-CONTENTS = "--ServerApp.contents_manager_class=bdl_teach._support.stills.Stills"
 # With jupytext, a chapter that another editor has saved would not open, because it is newer than
 # its text. (Contributors write the text, and tools/refresh_notebooks.py makes the chapter.)
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
@@ -25,30 +20,13 @@ FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
     text = "default: the first free one from 8888 up"
-    parser.add_argument("--port", type=port, help=text)
-
-
-def port(text: str) -> int:
-    """Convert text to a port's number; raise ``Trouble`` if that port cannot be used."""
-    wanted = int(text)
-    with socket.socket() as probe:
-        if os.name == "posix":  # the port of a server that has just ended is free
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OverflowError:
-            fault = "it is not between 0 and 65535"
-        except OSError as error:
-            fault = str(error.strerror).lower()
-        else:
-            return wanted
-    raise Trouble(f"Port {wanted} cannot be used: {fault}. Try another, or leave --port out.")
+    parser.add_argument("--port", type=int, help=text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Open JupyterLab at chapter 3 of the checkout, or else of a copy in the current folder."""
-    root, folder = cli.ROOT, Path("notebooks")
-    if not is_checkout(root):
+    root, folder = checkout.ROOT, Path("notebooks")
+    if not checkout.is_checkout(root):
         root, folder = Path.cwd() / notebooks.FOLDER, Path()
         notebooks.copy(root)
     first = folder / FIRST_NOTEBOOK
@@ -56,23 +34,14 @@ def run(options: argparse.Namespace) -> int:
     os.chdir(root)
     find_a_home()
     command = lab_command(Path(sys.executable), options.port, root, first)
-    return cli.hand_over([*command, *(["--no-browser"] if options.no_browser else [])])
+    return checkout.hand_over([*command, *(["--no-browser"] if options.no_browser else [])])
 
 
 def find_a_home() -> None:
-    """Give JupyterLab a folder in the temporary one if the home folder is not writable.
-
-    It is the same at each start, unless another user has made it.
-    """
-    try:
-        with tempfile.TemporaryFile(dir=Path.home()):
-            return
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        folder = os.path.join(tempfile.gettempdir(), f"bdl_teach-{user}")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if os.lstat(folder).st_uid != user:
-            folder = tempfile.mkdtemp(prefix="bdl_teach-")
+    """Give JupyterLab a folder in the temporary one if the home folder is not writable."""
+    if os.access(os.path.expanduser("~"), os.W_OK):
+        return
+    folder = tempfile.mkdtemp(prefix="bdl_teach-")
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, folder)
     say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
@@ -81,7 +50,7 @@ def find_a_home() -> None:
 def lab_command(python: Path, port: int | None, root: Path, first: Path) -> list[str]:
     """Return the command that opens ``first`` in JupyterLab (as superuser, with --allow-root)."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={root}"]
-    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", CONTENTS, NO_PAIRING]
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", NO_PAIRING]
     if port is not None:
         command += [f"--port={port}", "--ServerApp.port_retries=0"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

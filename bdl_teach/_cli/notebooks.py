@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 
-from bdl_teach._cli.environment import Trouble
+from bdl_teach._cli.checkout import ROOT, Trouble
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
 
-PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
+PACKED = ROOT / "bdl_teach" / "_notebooks"  # setup.py puts it into a wheel
 FOLDER = "bdl_teach-notebooks"
 RECORD = ".bdl_teach.json"  # in the folder: the hash of each file's content as it was copied
 
 
 def source() -> Path:
     """Return the folder of the notebooks in the installed package or the checkout."""
-    return PACKED if PACKED.is_dir() else Path(__file__).resolve().parents[2] / "notebooks"
+    return PACKED if PACKED.is_dir() else ROOT / "notebooks"
 
 
 def files() -> list[Path]:
@@ -48,7 +49,7 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Copy the notebooks to `folder`, but do not overwrite files that the learner has changed.
 
     Return three lists of names: files written; files kept because the learner changed them; and
-    files that are not of this version: changed ones of another version, and broken ones.
+    those of the kept ones that come from another version.
     """
     if folder.resolve() == source():
         raise Trouble(f"{folder} is where the notebooks come from: name another folder.")
@@ -56,21 +57,17 @@ def copy(folder: Path) -> tuple[list[str], list[str], list[str]]:
     record = _read_record(folder)
     written, kept, missed = [], [], []
     for path in files():
-        target, ours, before = folder / path.name, path.read_bytes(), record.get(path.name)
-        if target.exists():
-            theirs = target.read_bytes()
-            if _content(theirs) == _content(ours):
-                continue
-            if path.suffix == ".ipynb" and _cells(theirs) is None:
-                missed.append(f"{path.name} (broken: no whole notebook)")
-                continue
-            if before not in (_content(theirs), _hash(theirs)):  # version 0.1 recorded the _hash
-                kept.append(path.name)
-                missed += [] if before == _content(ours) else [path.name]
-                continue
-        write_whole(target, ours.decode("utf-8"))
-        record[path.name] = _content(ours)
-        written.append(path.name)
+        target, name, ours = folder / path.name, path.name, _content(path)
+        theirs = _content(target) if target.exists() else None
+        if theirs == ours:
+            continue
+        if theirs not in (None, record.get(name)):
+            kept.append(name)
+            missed += [] if record.get(name) == ours else [name]
+            continue
+        write_whole(target, path.read_bytes().decode("utf-8"))
+        record[name] = ours
+        written.append(name)
     if written:
         write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
     if missed:
@@ -89,19 +86,10 @@ def _read_record(folder: Path) -> dict[str, str]:
         return {}
 
 
-def _content(file: bytes) -> str:
+def _content(path: Path) -> str:
     """Return the hash of a file; of a notebook, the hash of its cells without outputs."""
-    cells = _cells(file)
-    return _hash(file if cells is None else json.dumps(cells).encode())
-
-
-def _cells(file: bytes) -> list[tuple[str, str]] | None:
-    """Return the type and source of each cell of a notebook; None if the file is no notebook."""
-    try:
-        return [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _hash(content: bytes) -> str:
+    content = path.read_bytes()
+    with suppress(ValueError, KeyError, TypeError):  # it is no whole notebook
+        cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(content)["cells"]]
+        content = json.dumps(cells).encode()
     return hashlib.sha256(content).hexdigest()

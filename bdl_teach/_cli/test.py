@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from bdl_teach import cli
+from bdl_teach._cli.checkout import ROOT
 from bdl_teach._support.report import say
 
 STYLE = (["ruff", "check", "."], ["ruff", "format", "--check", "."])
@@ -20,10 +20,10 @@ def run(options: argparse.Namespace) -> int:
     """Run all checks, or, given arguments, only pytest; return a non-zero code on failure."""
     import pytest
 
-    os.chdir(cli.ROOT)
+    os.chdir(ROOT)
     if options.rest:
         return pytest.main(options.rest)
-    if not os.access(cli.ROOT, os.W_OK):  # ruff and mypy cannot write their caches
+    if not os.access(ROOT, os.W_OK):  # ruff and mypy cannot write their caches
         os.environ.update(RUFF_NO_CACHE="true", MYPY_CACHE_DIR=os.devnull)
     types = subprocess.Popen(  # half a minute of one core, while the first tests run
         [sys.executable, "-m", "mypy"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

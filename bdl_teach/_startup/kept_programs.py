@@ -27,7 +27,7 @@ from bdl_teach._startup import PLAIN
 TRIED = ("2.20", "2.21")
 VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is stored
 LIMIT = 2**30  # most bytes of all programs: the chapters need 70 MB, the tests 500
-ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
+FREE = 2**30  # bytes that must be free: a full disk would fail a refit
 PROGRAMS = "xla_compile_cache*.pb"  # TensorFlow's names of complete files
 # On small matrices XLA's change of threads costs more than a second core saves: with this flag a
 # refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
@@ -136,11 +136,11 @@ def _folder() -> Path | None:
 
 
 def _usable(folder: Path) -> bool:
-    """Make the folder; return whether this user owns it and can write ``ROOM`` bytes into it."""
+    """Make the folder; return whether this user owns it and can write ``FREE`` bytes into it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mine = os.name == "nt" or folder.stat().st_uid == os.getuid()
-        return mine and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > ROOM
+        return mine and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > FREE
     except OSError:
         return False
 

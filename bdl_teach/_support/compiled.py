@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import ClassVar
 
-from bdl_teach._startup import kept_programs, memory, steady_names
+from bdl_teach._startup import kept_programs, loading, steady_names
 from bdl_teach.backend import Tensor, quiet_stderr, tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -65,25 +64,21 @@ class Compiled:
         if self._program is None:
             with self._lock:
                 self._program = self._program or self._build()
-        before, start = self.traces, time.monotonic()
+        before = self.traces
         try:
             with _QUIET():
                 result = self._program(*arguments)
         except tf.errors.OpError as error:
             if self.traces == before or not kept_programs.clear():
                 raise
-            result = self._without_stored_programs(error, arguments)
+            result = self._without_xla(error, arguments)
         if self.traces > before:
             kept_programs.seal()
-        memory.after_run(None if self.traces == before else time.monotonic() - start)
+            loading.trim_heap()
         return result
 
-    def _without_stored_programs(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
-        """Build and run again without stored programs; if that fails, do so without XLA."""
-        _LOG.debug("XLA's stored programs: %s", error)
-        with suppress(tf.errors.OpError):
-            self._program = self._build()
-            return self._program(*arguments)
+    def _without_xla(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
+        """Build and run again without XLA, after an error of its stored programs."""
         self._program = self._build(with_xla=False)
         result = self._program(*arguments)
         _LOG.warning(
@@ -108,7 +103,7 @@ class Compiled:
         return program
 
 
-def room(n: int) -> int:
+def padded_size(n: int) -> int:
     """Return the smallest power of two >= max(n, 64), so that few sizes have to be compiled."""
     return max(64, 1 << (n - 1).bit_length())
 

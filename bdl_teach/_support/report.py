@@ -6,26 +6,11 @@ import math
 import os
 import platform
 import sys
-import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-probability", "tf-keras", "jupyterlab")
-
-PLAIN = {"≥": ">=", "≤": "<=", "−": "-", "±": "+-", "×": "x"}
-
-
-def spell(error: UnicodeError) -> tuple[str, int]:
-    """Replace what a terminal cannot show, as an error handler of ``codecs``: β by beta, ₁ by 1."""
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(map(_spelt, error.object[error.start : error.end])), error.end
-
-
-def _spelt(letter: str) -> str:
-    base = unicodedata.normalize("NFKD", letter)[0]
-    alphabet, *_, name = unicodedata.name(base, "?").split()
-    return base if base.isascii() else name.lower() if alphabet == "GREEK" else PLAIN.get(base, "?")
 
 
 def say(sentence: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 Cells: TypeAlias = Sequence[tuple[int, str]]  # of each cell the number of its line, and its text
 
 _LARGEST = 1e100  # largest number; one over it is the smallest
+_UNITS = "%‰$€£¥₽"
 _MISSING = re.compile(
     r"|<?na>?|#?n/a|#?nv|n\.a\.|nan|nat|null|none|k\.\s?a\.|[-–—]{1,3}|\.{1,3}|[…?]"
     r"|#?н/д|нет|无|缺失|#[a-zа-яäöüé0-9/]+[!?]",
@@ -31,20 +32,24 @@ _MARKED = {  # digits by their decimal mark; thousands may be grouped by the oth
     ),
     ",": re.compile(r"(?:[1-9]\d{0,2}([.' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:,\d*)?|,\d+", re.ASCII),
 }
-_MAY_BE_DATES = (  # a date written as a number, and how to write it
-    (re.compile(r"((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"), r"\1-\2-\3"),
-    (re.compile(r"((?:19|20)[0-9]{2})[.,]?(0[1-9]|1[0-2])"), r"\1-\2"),
-    (re.compile(r"(0[1-9]|1[0-2])[.,]((?:19|20)[0-9]{2})"), r"\2-\1"),
+_DATES = tuple(  # the ways to write a date, and which of its readings they are
+    (re.compile(pattern.replace("#", "[0-9]")), keys.split())
+    for pattern, keys in (
+        (r"(?P<y>[12]###)(?P<by>[-/.年])(?P<m>##?)(?:(?P=by)|月)(?P<d>##?)日?", "day month"),
+        (r"(?P<y>[12]###)[-年](?P<m>##?)月?", "day month"),
+        (r"(?P<d>##?)(?P<by>[-/.])(?P<m>##?)(?P=by)(?P<y>[12]###)", "day"),
+        (r"(?P<m>##?)(?P<by>[-/])(?P<d>##?)(?P=by)(?P<y>[12]###)", "month"),
+        (r"(?:(?P<d>##?)\.?[ -])?(?P<name>[^\W\d_]{3,})\.?[ -](?P<y>[12]###)", "day month"),
+        (r"(?P<name>[^\W\d_]{3,})\.?[ -](?P<d>##?),? (?P<y>[12]###)", "day month"),
+        (r"(?P<y>(?:19|20)##)(?P<m>##)(?P<d>##)", "compact"),
+        (r"(?P<y>(?:19|20)##)[.,]?(?P<m>##)", "compact"),
+        (r"(?P<m>##)[.,](?P<y>(?:19|20)##)", "compact"),
+    )
 )
+_SEASON = re.compile("[12][0-9]([0-9][0-9])-([0-9][0-9])")  # 2008-09: September, or to 2009?
 _TIMED = re.compile(
     r"(.+?)(?:T|,?\s)([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?"
     r"(?:\s?(?:Z|UTC|\+00:?00))?"
-)
-_YEAR_FIRST = re.compile(r"([12][0-9]{3})([-/.年])([0-9]{1,2})(?:\2|月)([0-9]{1,2})日?")
-_YEAR_MONTH = re.compile(r"([12][0-9]{3})[-年]([0-9]{1,2})月?")
-_YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3})")
-_NAMED = re.compile(
-    r"(?:([0-9]{1,2})\.?[ -])?([^\W\d_]{3,})\.?[ -](?:([0-9]{1,2}),? )?([12][0-9]{3})"
 )
 _MONTHS = [
     names.split()
@@ -131,7 +136,7 @@ def decimal_mark(cells: Cells) -> str | None:
 def read(
     name: str, cells: Cells, decimal: str | None, day_first: bool | None, notes: list[str]
 ) -> tuple[list[float], str]:
-    """Read a column without missing values.
+    """Read a column without missing values: all cells by the same key of their readings.
 
     Args:
         name: The column's name in notes.
@@ -147,81 +152,74 @@ def read(
         ValueError: A cell is invalid, or kinds, signs or notations differ; the error names a line.
         Ambiguous: The column can be read in two ways, and the argument that decides is unknown.
     """
-    all_ways = [(numbers(cell), dates(cell)) for _, cell in cells]
-    dated = sum(bool(day) for _, day in all_ways) > sum(bool(number) for number, _ in all_ways)
-    for cell, ways in zip(cells, all_ways, strict=True):
-        if not ways[dated]:
-            raise mixed(*cell) if ways[not dated] else strange(*cell)
-    if dated:
-        return _days(name, cells, day_first, notes)
-    return _numbers(name, cells, decimal, notes), ""
+    ways = [{**numbers(text), **dates(text)} for _, text in cells]
+    key = usual_of([key for way in ways for key in way])
+    units = [re.sub(f"[^{_UNITS}]", "", text) for _, text in cells]
+    unit = usual_of(units)
+    for cell, way, its_unit in zip(cells, ways, units, strict=True):
+        if key not in way or its_unit != unit:
+            raise mixed(*cell) if way else strange(*cell)
+    if unit:
+        notes.append(f"{name}: “{unit}” is left out of its numbers")
+    answer = decimal if key in _MARKED else day_first
+    for other in ways[0]:
+        unlike = [i for i, way in enumerate(ways) if way.get(other) != way[key]]
+        if unlike and all(other in way for way in ways):
+            key = _decided(name, cells[unlike[0]], ways[unlike[0]], answer, notes)
+            break
+    values = [way[key] for way in ways]
+    if key in _MARKED:
+        return values, ""
+    first = min(values)
+    zero = f"{first:%Y-%m-%d %H:%M:%S}".removesuffix(":00").removesuffix(" 00:00")
+    notes.append(f"{name} is in days since {zero}")
+    return [(one - first) / timedelta(days=1) for one in values], zero
 
 
-def _settled(
-    name: str, cells: Cells, ways: Sequence[Mapping[Any, Any]], told: Any, notes: list[str]
-) -> list[Any]:
-    """Return the values of cells that are all read by the same key of two.
+def _decided(
+    name: str, cell: tuple[int, str], ways: Mapping[str, Any], answer: Any, notes: list[str]
+) -> str:
+    """Return the key by which an ambiguous cell is read, as ``decimal`` or ``day_first`` tells.
 
-    ``ways`` are the readings of the cells by these keys. ``told`` is the key of cells that can all
-    be read by both; if it is ``None`` and the readings differ, :class:`Ambiguous` is raised.
+    Raises:
+        ValueError: The cell may be a date written as a number, or a season.
+        Ambiguous: ``answer`` is ``None``.
     """
-    usual = usual_of([key for way in ways for key in way])
-    for cell, way in zip(cells, ways, strict=True):
-        if usual not in way:
-            raise mixed(*cell)
-    i = next((i for i, way in enumerate(ways) if len(set(way.values())) == 2), None)
-    if i is not None and all(len(way) == 2 for way in ways):
-        words = {k: f"{v:.15g}" if k in _MARKED else f"{v:%Y-%m-%d}" for k, v in ways[i].items()}
-        if told is None:
-            raise Ambiguous(*cells[i], "decimal" if usual in _MARKED else "day_first", words)
-        usual = told
-        notes.append(f"{name}: {cells[i][1]} is read as {words[told]}")
-    return [way[usual] for way in ways]
-
-
-def _numbers(name: str, cells: Cells, decimal: str | None, notes: list[str]) -> list[float]:
-    for pattern, by in _MAY_BE_DATES:
-        if all(pattern.fullmatch(text) for _, text in cells):
-            line, text = cells[0]
-            raise ValueError(either(line, text, text, pattern.sub(by, text)))
-    units = [re.sub("[^%‰$€£¥₽]", "", text) for _, text in cells]
-    usual = usual_of(units)
-    for cell, unit in zip(cells, units, strict=True):
-        if unit != usual:
-            raise mixed(*cell)
-    if usual:
-        notes.append(f"{name}: “{usual}” is left out of its numbers")
-    return _settled(name, cells, [numbers(text) for _, text in cells], decimal, notes)
+    if "season" in ways:
+        raise ValueError(either(*cell, f"{ways['day']:%Y-%m-%d}", ways["season"]))
+    if "compact" in ways:
+        raise ValueError(either(*cell, cell[1], f"{ways['compact']:%Y-%m-%d}"))
+    keys: dict[Any, str] = {mark: mark for mark in _MARKED}
+    argument, form = "decimal", ".15g"
+    if "day" in ways:
+        keys, argument, form = {True: "day", False: "month"}, "day_first", "%Y-%m-%d"
+    readings = {one: format(ways[key], form) for one, key in keys.items()}
+    if answer is None:
+        raise Ambiguous(*cell, argument, readings)
+    notes.append(f"{name}: {cell[1]} is read as {readings[answer]}")
+    return keys[answer]
 
 
 @lru_cache(maxsize=200_000)
-def dates(cell: str) -> dict[bool, datetime]:
-    """Return a cell's possible dates: key True if the day comes first, False if the month."""
-    text, clock, found = cell, timedelta(0), {}
+def dates(cell: str) -> dict[str, Any]:
+    """Return the dates that a cell can be: "day" if the day comes first, "month" if the month.
+
+    A date that may be a number has the key "compact"; "season" is a text such as "2008/2009".
+    """
+    text, clock, found = cell, timedelta(0), dict[str, Any]()
     if timed := _TIMED.fullmatch(cell):
         text, (hours, minutes) = timed[1], map(int, timed.group(2, 3))
         clock = timedelta(hours=hours, minutes=minutes, seconds=float(timed[4] or 0))
-    for day_first, day in _parts(text).items():
-        with suppress(ValueError):
-            found[day_first] = datetime(*day) + clock
+    for pattern, keys in _DATES:
+        if (match := pattern.fullmatch(text)) and not (timed and "compact" in keys):
+            part = match.groupdict()
+            number = month(part["name"]) if "name" in part else int(part["m"])
+            with suppress(ValueError):  # there is no such day
+                day = datetime(int(part["y"]), number, int(part.get("d") or 1)) + clock
+                found.update(dict.fromkeys(keys, day))
+    if found and (season := _SEASON.fullmatch(cell)) and int(season[2]) == int(season[1]) + 1:
+        found["season"] = f"{cell[:4]}/{int(cell[:4]) + 1}"
     return found
-
-
-def _parts(text: str) -> dict[bool, tuple[int, int, int]]:
-    """Return a date's possible (year, month, day): key True if the day comes first, else False."""
-    if found := _YEAR_LAST.fullmatch(text):
-        one, other, year = int(found[1]), int(found[3]), int(found[4])
-        ways = {True: (year, other, one), False: (year, one, other)}
-        return {True: ways[True]} if found[2] == "." else ways
-    if found := _YEAR_FIRST.fullmatch(text):
-        day = int(found[1]), int(found[3]), int(found[4])
-    elif found := _YEAR_MONTH.fullmatch(text):
-        day = int(found[1]), int(found[2]), 1
-    elif (found := _NAMED.fullmatch(text)) and not (found[1] and found[3]):
-        day = int(found[4]), month(found[2]), int(found[1] or found[3] or 1)
-    else:
-        return {}
-    return {True: day, False: day}
 
 
 def month(word: str) -> int:
@@ -229,17 +227,3 @@ def month(word: str) -> int:
     word = word.lower()
     found = {i for names in _MONTHS for i, name in enumerate(names, 1) if name.startswith(word)}
     return found.pop() if len(found) == 1 else 0
-
-
-def _days(
-    name: str, cells: Cells, day_first: bool | None, notes: list[str]
-) -> tuple[list[float], str]:
-    seasons = [_YEAR_MONTH.fullmatch(text) for _, text in cells]
-    if all(found and (int(found[1]) + 1 - int(found[2])) % 100 == 0 for found in seasons):
-        season = f"{cells[0][1][:4]}/{int(cells[0][1][:4]) + 1}"
-        raise ValueError(either(*cells[0], f"{cells[0][1]}-01", season))
-    at = _settled(name, cells, [dates(text) for _, text in cells], day_first, notes)
-    first = min(at)
-    zero = f"{first:%Y-%m-%d %H:%M:%S}".removesuffix(":00").removesuffix(" 00:00")
-    notes.append(f"{name} is in days since {zero}")
-    return [(one - first) / timedelta(days=1) for one in at], zero

@@ -219,11 +219,18 @@ def _head(rows: Sequence[list[str]]) -> int:
         numbered = cells == ["", *map(str, range(len(cells) - 1))]  # by pandas, without names
         if any(map(is_value, cells)) and not (i == 0 and numbered):
             break
+        if head and len(cells) > 1 and any(_has_digit(cell[:1]) for cell in cells):
+            break  # such as "5 km" below names
         if numbered or any(map(str.isalpha, "".join(c for c in cells if not is_missing(c)))):
             head = i + 1
         elif not all(map(is_missing, cells)):
             break
     return head
+
+
+def _has_digit(text: str) -> bool:
+    """Return whether a text has a digit of any script, or a character such as ½."""
+    return any(unicodedata.category(letter).startswith("N") for letter in text)
 
 
 def _names(above: list[tuple[int, str]], separator: str, width: int, notes: list[str]) -> list[str]:
@@ -283,16 +290,14 @@ def _leave_out_columns(
 ) -> tuple[Rows, list[str]]:
     """Remove columns without values; then a first column of row numbers, if two others are left.
 
-    A column with digits or names of months stays: a date or a number may be spread over columns.
+    A column with digits of any script or names of months stays: it may be numbers or dates.
     """
     left_out = set()
     valued = sum(any(is_value(cells[i]) for _, cells in rows) for i in range(len(names)))
     for i, name in enumerate(names):
         cells = [(line, cells[i]) for line, cells in rows if not is_missing(cells[i])]
         if not any(is_value(cell) for _, cell in cells):
-            words = any(names) and not any(
-                re.search("[0-9]", cell) or reader.month(cell) for _, cell in cells
-            )
+            words = any(names) and not any(_has_digit(c) or reader.month(c) for _, c in cells)
             if valued > 1 and (not cells or (words and separator != " ")):
                 left_out.add(i)
                 notes += [f"{name} has no number: left out"] * bool(name)

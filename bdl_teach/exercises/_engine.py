@@ -67,7 +67,7 @@ def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...
     return tuple(found)
 
 
-class Late(Sequence[Case]):
+class CasesOnUse(Sequence[Case]):
     """Cases that are made on first use, so that importing a chapter does not load data."""
 
     def __init__(self, make: Callable[[], tuple[Case, ...]]) -> None:
@@ -320,7 +320,7 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         number: Number of the exercise.
         *rows: First the cases, each a tuple of arguments (a list in it becomes an array). Then the
             known mistakes: for each a sentence ``"name: hint."`` and a formula that contains it.
-        cases: The cases as :class:`Late`, if made on first use; then all ``rows`` are mistakes.
+        cases: The cases as :class:`CasesOnUse`; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
     """
     title, section = _TEXTS["exercises"].get(number, ("", ""))

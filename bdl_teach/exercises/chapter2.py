@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from bdl_teach import datasets
 from bdl_teach import expectation_gradients as eg
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Late, exercise
+from bdl_teach.exercises._engine import CasesOnUse, exercise
 
 _RNG, _RNG_2_5 = np.random.default_rng(2), np.random.default_rng(22)
 
@@ -196,5 +196,7 @@ def _fault_of_beta(beta: Any, shuffles: Any) -> str:
 
 
 exercise(
-    "2.10", cases=Late(lambda: ((np.stack([_shuffled(30), _shuffled(31)]),),)), judge=_fault_of_beta
+    "2.10",
+    cases=CasesOnUse(lambda: ((np.stack([_shuffled(30), _shuffled(31)]),),)),
+    judge=_fault_of_beta,
 )(lambda shuffles: 1.2)

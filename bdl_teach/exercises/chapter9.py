@@ -10,7 +10,7 @@ from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Late, exercise
+from bdl_teach.exercises._engine import CasesOnUse, exercise
 
 _A = np.array
 _RNG = np.random.default_rng(9)
@@ -191,7 +191,7 @@ def _fault_of_temperatures(found: list[Array]) -> str:
 
 @exercise(
     "9.7",
-    cases=Late(lambda: tuple((w.logs, w.labels) for w in _miscalibrated())),
+    cases=CasesOnUse(lambda: tuple((w.logs, w.labels) for w in _miscalibrated())),
     judge=_fault_of_temperature,
     overall=_fault_of_temperatures,
 )
@@ -260,6 +260,6 @@ def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
 
 exercise(
     "9.8",
-    cases=Late(lambda: tuple((w.logs, w.labels, w.new) for w in _digits_and_unknown())),
+    cases=CasesOnUse(lambda: tuple((w.logs, w.labels, w.new) for w in _digits_and_unknown())),
     judge=_fault_of_refusal,
 )(lambda log_p, labels, log_new: _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7))

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from bdl_teach import elbo
-from bdl_teach._startup import memory
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
@@ -238,7 +237,6 @@ def _trained(network: ConvNet, built: Built, pixel_scale: float, o: Problem) -> 
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.x), o.kl_weight)
     history = _train(step, o.x[..., None] * np.float32(pixel_scale), built.draw, o)
-    memory.release()
     return Fit(network, built, pixel_scale, history, o)
 
 

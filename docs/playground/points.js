@@ -46,6 +46,7 @@ const playgroundPoints = (() => {
 
   /* ---- The cells of a column, by the rules of bdl_teach/datasets/cells.py. ---- */
 
+  const UNITS = /[^%‰$€£¥₽]/g;
   const LARGEST = 1e100; // largest number; one over it is the smallest
   const MISSING = /^(?:|<?na>?|#?n\/a|#?nv|n\.a\.|nan|nat|null|none|k\.\s?a\.|[-–—]{1,3}|\.{1,3}|[…?]|#?н\/д|нет|无|缺失|#[a-zа-яäöüé0-9/]+[!?])$/iu;
   const NUMBER = /^([-+]?)\s?([$€£¥₽]?)\s?([-+]?)([0-9.,' \u00a0]*[0-9.])([eE][-+]?[0-9]+)?\s?([%‰$€£¥₽]?)$/;
@@ -53,16 +54,19 @@ const playgroundPoints = (() => {
     ".": /^(?:(?:[1-9]\d{0,2}([,' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:\.\d*)?|\.\d+)$/,
     ",": /^(?:(?:[1-9]\d{0,2}([.' \u00a0])\d{3}(?:\1\d{3})*|\d+)(?:,\d*)?|,\d+)$/,
   };
-  const MAY_BE_DATES = [ // a date written as a number, and how to write it
-    [/^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$/, "$1-$2-$3"],
-    [/^((?:19|20)[0-9]{2})[.,]?(0[1-9]|1[0-2])$/, "$1-$2"],
-    [/^(0[1-9]|1[0-2])[.,]((?:19|20)[0-9]{2})$/, "$2-$1"],
-  ];
   const TIMED = /^(.+?)(?:T|,?\s)([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?(?:\s?(?:Z|UTC|\+00:?00))?$/;
-  const YEAR_FIRST = /^([12][0-9]{3})([-/.年])([0-9]{1,2})(?:\2|月)([0-9]{1,2})日?$/;
-  const YEAR_MONTH = /^([12][0-9]{3})[-年]([0-9]{1,2})月?$/;
-  const YEAR_LAST = /^([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3})$/;
-  const NAMED = /^(?:([0-9]{1,2})\.?[ -])?(\p{L}{3,})\.?[ -](?:([0-9]{1,2}),? )?([12][0-9]{3})$/u;
+  const DATES = [ // the ways to write a date, and which of its readings they are
+    [/^(?<y>[12]\d{3})(?<by>[-/.年])(?<m>\d\d?)(?:\k<by>|月)(?<d>\d\d?)日?$/, "day month"],
+    [/^(?<y>[12]\d{3})[-年](?<m>\d\d?)月?$/, "day month"],
+    [/^(?<d>\d\d?)(?<by>[-/.])(?<m>\d\d?)\k<by>(?<y>[12]\d{3})$/, "day"],
+    [/^(?<m>\d\d?)(?<by>[-/])(?<d>\d\d?)\k<by>(?<y>[12]\d{3})$/, "month"],
+    [/^(?:(?<d>\d\d?)\.?[ -])?(?<name>\p{L}{3,})\.?[ -](?<y>[12]\d{3})$/u, "day month"],
+    [/^(?<name>\p{L}{3,})\.?[ -](?<d>\d\d?),? (?<y>[12]\d{3})$/u, "day month"],
+    [/^(?<y>(?:19|20)\d\d)(?<m>\d\d)(?<d>\d\d)$/, "compact"],
+    [/^(?<y>(?:19|20)\d\d)[.,]?(?<m>\d\d)$/, "compact"],
+    [/^(?<m>\d\d)[.,](?<y>(?:19|20)\d\d)$/, "compact"],
+  ];
+  const SEASON = /^[12]\d(\d\d)-(\d\d)$/; // 2008-09: September, or to 2009?
   const MONTHS = [
     "january february march april may june july august september october november december",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -105,67 +109,55 @@ const playgroundPoints = (() => {
     return marks.length === 1 ? marks[0] : "";
   }
 
-  /** Read a column without missing values: {values, zero}. */
+  /** Read a column without missing values, all cells by the same key of their readings: {values, zero}. */
   function readColumn(name, cells, decimal, notes) {
-    const ways = cells.map(([, cell]) => [isAny(numbers(cell)), isAny(dates(cell))]);
-    const dated = ways.filter((way) => way[1]).length > ways.filter((way) => way[0]).length ? 1 : 0;
+    const ways = cells.map(([, text]) => ({ ...numbers(text), ...dates(text) }));
+    const units = cells.map(([, text]) => text.replace(UNITS, "")), unit = usualOf(units);
+    let key = usualOf(ways.flatMap((way) => Object.keys(way)));
     cells.forEach((cell, i) => {
-      if (!ways[i][dated]) throw ways[i][1 - dated] ? mixed(...cell) : strange(...cell);
+      if (!(key in ways[i]) || units[i] !== unit) throw isAny(ways[i]) ? mixed(...cell) : strange(...cell);
     });
-    return dated ? days(name, cells, notes) : plainNumbers(name, cells, decimal, notes);
-  }
-
-  /** Return the values of cells that are all read by the same key of two; `told` decides if both can be. */
-  function settled(name, cells, readCell, told, say, notes) {
-    const ways = cells.map(([, cell]) => readCell(cell));
-    let usual = usualOf(ways.flatMap((way) => Object.keys(way)));
-    cells.forEach((cell, i) => {
-      if (!(usual in ways[i])) throw mixed(...cell);
-    });
-    const unclear = ways.findIndex((way) => new Set(Object.values(way)).size === 2);
-    if (unclear >= 0 && ways.every((way) => Object.keys(way).length === 2)) {
-      if (!told) throw either(...cells[unclear], ...Object.values(ways[unclear]).map((way) => say(way)));
-      usual = told;
-      notes.push(["taken", { name, text: cells[unclear][1], value: say(ways[unclear][told]) }]);
-    }
-    return ways.map((way) => way[usual]);
-  }
-
-  function plainNumbers(name, cells, decimal, notes) {
-    for (const [pattern, by] of MAY_BE_DATES) {
-      if (cells.every(([, text]) => pattern.test(text))) throw either(...cells[0], cells[0][1], cells[0][1].replace(pattern, by));
-    }
-    const units = cells.map(([, cell]) => cell.replace(/[^%‰$€£¥₽]/g, "")), unit = usualOf(units);
-    cells.forEach((cell, i) => {
-      if (units[i] !== unit) throw mixed(...cell);
-    });
-    const values = settled(name, cells, numbers, decimal, String, notes);
     if (unit) notes.push(["unit", { name, unit }]);
-    return { values, zero: "" };
+    for (const other of Object.keys(ways[0])) {
+      const unlike = ways.findIndex((way) => way[other] !== way[key]);
+      if (unlike < 0 || !ways.every((way) => other in way)) continue;
+      key = decided(name, cells[unlike], ways[unlike], key in MARKED ? decimal : "", notes);
+      break;
+    }
+    const values = ways.map((way) => way[key]);
+    if (key in MARKED) return { values, zero: "" };
+    const first = values.reduce((a, b) => Math.min(a, b));
+    const zero = iso(first).slice(0, 19).replace("T", " ").replace(/:00$/, "").replace(/ 00:00$/, "");
+    return { values: values.map((at) => (at - first) / 864e5), zero };
   }
 
-  /** Return a cell's possible dates, in ms: key "day" if the day comes first, "month" if the month does. */
+  const iso = (at) => new Date(at).toISOString();
+  const date = (at) => iso(at).slice(0, 10);
+
+  /** Return the decimal mark by which an ambiguous cell is read, if one is known. */
+  function decided(name, [line, text], ways, decimal, notes) {
+    if ("season" in ways) throw either(line, text, date(ways.day), ways.season);
+    if ("compact" in ways) throw either(line, text, text, date(ways.compact));
+    if ("day" in ways) throw either(line, text, date(ways.day), date(ways.month));
+    if (!decimal) throw either(line, text, ways["."], ways[","]);
+    notes.push(["taken", { name, text, value: String(ways[decimal]) }]);
+    return decimal;
+  }
+
+  /** Return the dates that a cell can be, in ms, by what comes first; "compact" if it may be a number. */
   function dates(cell) {
     const timed = cell.match(TIMED), ways = {};
     const clock = timed ? 60 * (60 * timed[2] + Number(timed[3])) + Number(timed[4] || 0) : 0;
-    for (const [first, [year, month, day]] of Object.entries(parts(timed ? timed[1] : cell))) {
-      const at = new Date(Date.UTC(year, month - 1, day));
-      if (at.getUTCMonth() === month - 1) ways[first] = +at + 1000 * clock;
+    for (const [pattern, keys] of DATES) {
+      const part = (timed ? timed[1] : cell).match(pattern)?.groups;
+      if (!part || (timed && keys === "compact")) continue;
+      const number = part.name ? month(part.name) : Number(part.m);
+      const at = new Date(Date.UTC(part.y, number - 1, part.d || 1));
+      if (at.getUTCMonth() === number - 1) keys.split(" ").forEach((key) => { ways[key] = +at + 1000 * clock; });
     }
+    const season = isAny(ways) && cell.match(SEASON);
+    if (season && Number(season[2]) === Number(season[1]) + 1) ways.season = `${cell.slice(0, 4)}/${Number(cell.slice(0, 4)) + 1}`;
     return ways;
-  }
-
-  /** Return a date's possible [year, month, day], by what comes first. */
-  function parts(text) {
-    let found = text.match(YEAR_LAST), day = null;
-    if (found) {
-      const [one, other, year] = [found[1], found[3], found[4]].map(Number);
-      return { day: [year, other, one], ...(found[2] === "." ? {} : { month: [year, one, other] }) };
-    }
-    if ((found = text.match(YEAR_FIRST))) day = [found[1], found[3], found[4]];
-    else if ((found = text.match(YEAR_MONTH))) day = [found[1], found[2], 1];
-    else if ((found = text.match(NAMED)) && !(found[1] && found[3])) day = [found[4], month(found[2]), found[1] || found[3] || 1];
-    return day ? { day: day.map(Number), month: day.map(Number) } : {};
   }
 
   /** Return the number of the month whose name begins with a word; 0 if there is none. */
@@ -173,18 +165,6 @@ const playgroundPoints = (() => {
     const found = new Set(MONTHS.flatMap((names) => names.map((name, i) => (name.startsWith(word.toLowerCase()) ? i + 1 : 0))));
     found.delete(0);
     return found.size === 1 ? [...found][0] : 0;
-  }
-
-  function days(name, cells, notes) {
-    const seasons = cells.map(([, text]) => text.match(YEAR_MONTH)), [[line, cell]] = cells;
-    if (seasons.every((found) => found && (Number(found[1]) + 1 - found[2]) % 100 === 0)) {
-      throw either(line, cell, `${cell}-01`, `${cell.slice(0, 4)}/${Number(cell.slice(0, 4)) + 1}`);
-    }
-    const iso = (at) => new Date(at).toISOString();
-    const all = settled(name, cells, dates, "", (at) => iso(at).slice(0, 10), notes);
-    const first = all.reduce((a, b) => Math.min(a, b));
-    const zero = iso(first).slice(0, 19).replace("T", " ").replace(/:00$/, "").replace(/ 00:00$/, "");
-    return { values: all.map((at) => (at - first) / 864e5), zero };
   }
 
   /* ---- The table, by the rules of bdl_teach/datasets/reading.py. ---- */
@@ -294,6 +274,7 @@ const playgroundPoints = (() => {
     for (const [i, cells] of rows.entries()) {
       const numbered = cells.every((cell, k) => cell === (k ? String(k - 1) : "")); // by pandas, without names
       if (cells.some(isValue) && !(i === 0 && numbered)) break;
+      if (head && cells.length > 1 && cells.some((cell) => /^\p{N}/u.test(cell))) break; // such as "5 km" below names
       if (numbered || cells.some((cell) => /\p{L}/u.test(cell) && !isMissing(cell))) head = i + 1;
       else if (!cells.every(isMissing)) break;
     }
@@ -346,7 +327,7 @@ const playgroundPoints = (() => {
     names.forEach((name, k) => {
       const cells = rows.map(([line, all]) => [line, all[k]]).filter(([, cell]) => !isMissing(cell));
       if (cells.some(([, cell]) => isValue(cell))) return;
-      const words = named && !cells.some(([, cell]) => /[0-9]/.test(cell) || month(cell));
+      const words = named && !cells.some(([, cell]) => /\p{N}/u.test(cell) || month(cell));
       if (valued < 2 || (cells.length && !(words && separator !== " "))) return;
       leftOut.add(k);
     });

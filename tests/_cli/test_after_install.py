@@ -1,42 +1,39 @@
-"""Test what is written after an installation: JupyterLab's settings and a small TensorFlow."""
+"""Test JupyterLab's settings, which are written after an installation."""
 
 import json
 import sys
-from importlib.metadata import distributions
 from pathlib import Path
+
+import pytest
+from jupyterlab_server.config import get_static_page_config
+from jupyterlab_server.settings_utils import _get_overrides
 
 from bdl_teach._cli import after_install
 
-PAGE = "etc/jupyter/labconfig/page_config.json"
 
-
-def test_settings_use_one_callback_thread_and_name_extensions_that_exist(tmp_path: Path) -> None:
+def test_jupyterlab_reads_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     after_install.write_settings(tmp_path)
-    overrides = tmp_path / "share/jupyter/lab/settings/overrides.d/bdl_teach.json"
-    kernels = json.loads(overrides.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
-    assert kernels == {"commsOverSubshells": "disabled"}
+    settings, _ = _get_overrides(str(tmp_path / "share/jupyter/lab/settings"))
+    kernels = settings["@jupyterlab/apputils-extension:kernels-settings"]
+    assert kernels["commsOverSubshells"] == "disabled", "one callback thread"
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "etc/jupyter"))
     static = Path(sys.prefix) / "share/jupyter/lab/static"
     lab = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
-    for plugin in json.loads((tmp_path / PAGE).read_text())["disabledExtensions"]:
-        assert f'"{plugin}"' in lab, "JupyterLab has no extension of this name"
+    disabled = get_static_page_config(level="all")["disabledExtensions"]
+    assert len(disabled) == 4 and all(f'"{plugin}"' in lab for plugin in disabled)
 
 
-def test_other_jupyterlab_settings_stay_and_broken_files_are_replaced(tmp_path: Path) -> None:
-    theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
-    (tmp_path / PAGE).parent.mkdir(parents=True)
-    (tmp_path / PAGE).write_text(json.dumps(theirs))
-    after_install.write_settings(tmp_path)
-    ours = after_install.PAGE_CONFIG["disabledExtensions"]
-    expected = {"disabledExtensions": {"one": True, **ours}, "lockedExtensions": {"two": True}}
-    assert json.loads((tmp_path / PAGE).read_text()) == expected
-    for broken in ("{", '{"disabledExtensions": []}', "\xff"):
-        (tmp_path / PAGE).write_bytes(broken.encode("latin-1"))
+def test_other_settings_stay_and_broken_files_are_replaced(tmp_path: Path) -> None:
+    name = "etc/ipython/ipython_kernel_config.json"
+    path, ours = tmp_path / name, after_install.SETTINGS[name]
+    path.parent.mkdir(parents=True)
+    for theirs, expected in (
+        (b'{"IPKernelApp": {"quiet": true}}', {"IPKernelApp": {"quiet": True}, **ours}),
+        (b"{", ours),
+        (b"[3]", ours),
+        (b"\xff", ours),
+    ):
+        path.write_bytes(theirs)
         after_install.write_settings(tmp_path)
-        assert json.loads((tmp_path / PAGE).read_text()) == after_install.PAGE_CONFIG
-
-
-def test_tensorflow_cpu_counts_as_tensorflow(tmp_path: Path) -> None:
-    (tmp_path / "tensorflow_cpu-2.21.0.dist-info").mkdir()
-    after_install.stand_in(tmp_path)
-    (found,) = distributions(path=[str(tmp_path)], name="tensorflow")
-    assert (found.version, found.requires) == ("2.21.0", ["tensorflow-cpu==2.21.0"])
+        assert json.loads(path.read_text()) == expected

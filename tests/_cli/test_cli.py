@@ -3,7 +3,6 @@
 import ast
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,6 @@ import pytest
 
 from bdl_teach import cli
 from bdl_teach._cli import environment, lab
-from bdl_teach._cli.environment import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,11 +34,10 @@ def test_help_and_unknown_options_install_nothing(monkeypatch, capsys, name: str
         assert end.value.code == 2
 
 
-def test_characters_that_a_terminal_lacks_are_spelt() -> None:
-    for coding in ("cp1252", "ascii"):
-        ran = start("claims", "--list", env={**os.environ, "PYTHONIOENCODING": coding})
-        assert (ran.returncode, ran.stderr, ran.stdout.count(b"?")) == (0, b"", 0)
-        assert "With beta = 0.1 the" in ran.stdout.decode(coding)
+def test_characters_that_a_terminal_lacks_stop_no_command() -> None:
+    ran = start("claims", "--list", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"With ? = 0.1 the" in ran.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")
@@ -53,43 +50,13 @@ def test_closed_output_pipe_is_not_reported_as_error() -> None:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
-def test_port_in_use_is_refused_and_a_released_one_accepted() -> None:
-    """The system remembers the last connection of a port for a minute."""
-    with socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        port = str(server.getsockname()[1])
-        with pytest.raises(Trouble, match=rf"Port {port} cannot be used: .*in use.* leave --port"):
-            lab.port(port)
-        with socket.create_connection(server.getsockname()) as client:
-            server.accept()[0].close()
-            assert client.recv(1) == b""
-    assert lab.port(port) == int(port)
-    command = lab.lab_command(Path("python"), int(port), ROOT, Path("first.ipynb"))
-    assert {f"--port={port}", "--ServerApp.port_retries=0"} <= set(command)
-
-
-def test_jupyterlab_gets_one_folder_if_home_is_read_only(tmp_path, monkeypatch, capsys) -> None:
+def test_jupyterlab_gets_a_folder_if_home_is_read_only(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
-    for _ in range(2):  # the second start leaves no second folder
-        monkeypatch.setattr(os, "environ", {"HOME": "/proc/none"})
-        lab.find_a_home()
-        (folder,) = tmp_path.iterdir()
-        assert os.environ["JUPYTER_RUNTIME_DIR"] == str(folder)
-        assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
-    assert folder.stat().st_mode & 0o077 == 0 or os.name == "nt"
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner's number")
-def test_folder_that_another_user_made_is_not_trusted(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(Path, "home", lambda: Path("/proc/none"))
-    monkeypatch.setattr(os, "environ", {})
-    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    monkeypatch.setattr(os, "environ", {"HOME": "/proc/none"})
     lab.find_a_home()
-    assert os.environ["JUPYTER_RUNTIME_DIR"] != str(tmp_path / "bdl_teach-54321")
+    (folder,) = tmp_path.iterdir()
+    assert os.environ["JUPYTER_RUNTIME_DIR"] == str(folder)
+    assert f"JupyterLab keeps its own files in {folder}" in capsys.readouterr().err
 
 
 def test_lab_switches_jupytext_off() -> None:

@@ -111,7 +111,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.setenv(name, "")  # so that the end of the test restores it
         monkeypatch.delenv(name)
     monkeypatch.setenv(kept_programs.VARIABLE, str(tmp_path))
-    monkeypatch.setattr(kept_programs, "ROOM", 0)
+    monkeypatch.setattr(kept_programs, "FREE", 0)
     monkeypatch.setattr(kept_programs, "_in_use", None)
     return tmp_path
 
@@ -154,7 +154,7 @@ def test_programs_are_not_stored_in_an_unsuitable_environment(
         lambda patch: patch.setenv(kept_programs.VARIABLE, str(environment / "file")),
         lambda patch: patch.setattr(kept_programs, "_processor", lambda: ""),
         lambda patch: patch.setattr(kept_programs, "version", lambda name: "2.19.1"),
-        lambda patch: patch.setattr(kept_programs, "ROOM", 2**70),
+        lambda patch: patch.setattr(kept_programs, "FREE", 2**70),
     ):
         with monkeypatch.context() as patch:
             change(patch)

@@ -86,19 +86,21 @@ def test_fashion_sprite_is_cut_into_ninety_pictures_per_class(
     assert ",".join(fashion.class_names) == classes, "as the source numbers them"
 
 
-def test_mnist_pictures_and_labels_equal_the_file_contents(monkeypatch: pytest.MonkeyPatch) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (300, 28, 28), dtype=np.uint8)
-    labels = np.arange(300, dtype=np.uint8) % 10
-    heads = (b"\0\0\x08\x03\0\0\x01\x2c\0\0\0\x1c\0\0\0\x1c", b"\0\0\x08\x01\0\0\x01\x2c")
-    for file, head, content in zip(
-        store.files_of("mnist-test"), heads, (pixels, labels), strict=True
-    ):
-        plant(monkeypatch, file.path, gzip.compress(head + content.tobytes(), 1))
-    mnist = datasets.mnist_test()
-    np.testing.assert_array_equal(mnist.images, pixels.astype(np.float32) / np.float32(255))
-    np.testing.assert_array_equal(mnist.labels, labels)
-    assert (mnist.name, mnist.labels.dtype) == ("mnist-test", np.int64)
-    assert mnist.class_names == tuple("0123456789")
+@pytest.mark.parametrize("name", ["mnist-test", "fashion-full"])
+def test_pictures_and_labels_equal_the_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fashion-MNIST has four files: training pictures, their labels, test pictures, theirs."""
+    rng, files, given = np.random.default_rng(0), store.files_of(name), ([], [])
+    for i, file in enumerate(files):
+        n = 300 - i // 2
+        shape, largest = ((n,), 10) if i % 2 else ((n, 28, 28), 256)
+        given[i % 2].append(rng.integers(0, largest, shape, dtype=np.uint8))
+        head = bytes([0, 0, 8, len(shape)]) + b"".join(k.to_bytes(4, "big") for k in shape)
+        plant(monkeypatch, file.path, gzip.compress(head + given[i % 2][-1].tobytes(), 1))
+    data = datasets.fashion_sprite(full=True) if len(files) == 4 else datasets.mnist_test()
+    pixels, labels = map(np.concatenate, given)
+    np.testing.assert_array_equal(data.images, pixels.astype(np.float32) / np.float32(255))
+    np.testing.assert_array_equal(data.labels, labels)
+    assert (data.name, data.labels.dtype, len(data.class_names)) == (name, np.int64, 10)
 
 
 def test_loaders_refuse_files_with_a_wrong_hash(home: Path) -> None:

@@ -40,7 +40,7 @@ def test_table_is_read_with_notes_or_refused(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "rows", "note"),
+    ("text", "given", "rows", "note"),
     [
         ("1;1.250\n2;2.500", {"decimal": "."}, "1 1.25, 2 2.5", "1.250 is read as 1.25"),
         ("1;1.250\n2;2.500", {"decimal": ","}, "1 1250, 2 2500", "1.250 is read as 1250"),
@@ -49,12 +49,12 @@ def test_table_is_read_with_notes_or_refused(case: dict[str, Any]) -> None:
     ],
 )
 def test_argument_decides_what_no_row_says(
-    text: str, told: dict[str, Any], rows: str, note: str
+    text: str, given: dict[str, Any], rows: str, note: str
 ) -> None:
     with pytest.raises(Ambiguous) as refused:
         read_points(text)
-    assert refused.value.argument in told and len(refused.value.readings) == 2
-    points = read_points(text, **told)
+    assert refused.value.argument in given and len(refused.value.readings) == 2
+    points = read_points(text, **given)
     assert np.stack([points.x, points.y], axis=1).tolist() == rows_of({"rows": rows})
     assert any(note in one for one in points.notes)
 
@@ -149,3 +149,33 @@ def test_dates_in_any_notation_are_read_exactly_or_refused(
     written = [(day.strftime(way), habit.number(value)) for day, value in rows]
     expected = [[(day - first).days, float(f"{y}e-{habit.places}")] for day, y in rows]
     assert_read(habit.table(written), expected)
+
+
+NUMERIC = st.characters(categories=["Nd", "Nl", "No"])
+SEEN = st.characters(exclude_categories=["C", "Z"], exclude_characters='";#')
+
+
+@given(
+    st.lists(st.tuples(st.text(SEEN, max_size=3), NUMERIC, st.text(SEEN, max_size=3)), min_size=2)
+)
+def test_numeric_column_is_read_or_asked_about_never_lost(cells: list[tuple[str, ...]]) -> None:
+    rows = [f"{i};{i % 3};{''.join(cell)}" for i, cell in enumerate(cells)]
+    with pytest.raises(ValueError) as refused:
+        read_points("\n".join(["a;b;c", *rows]))
+    if isinstance(refused.value, ChooseColumns):
+        assert "c" in refused.value.names
+
+
+@given(st.text(SEEN, max_size=3), NUMERIC, st.text(SEEN, max_size=3))
+def test_row_below_names_is_read_or_refused_never_lost(before: str, digit: str, after: str) -> None:
+    try:
+        points = read_points(f"a;b\n{digit}{before};{digit}{after}\n1;2\n3;4")
+    except ValueError:
+        return
+    assert len(points.x) == 3 or points.notes
+
+
+@given(st.integers(), st.text(st.characters(categories=["L", "Sm", "No"]), min_size=1, max_size=4))
+def test_number_with_letters_or_signs_is_refused(number: int, after: str) -> None:
+    with pytest.raises(ValueError, match="line 1: expected a number or a date, got “"):
+        read_points(f"1\t{number}{after}\n2\t{number}{after}")

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from bdl_teach import cli
+from bdl_teach._cli import checkout
 from evidence import claim, measured, papers, results, source
 
 WORK = '''
@@ -99,7 +100,7 @@ class Toy:
             path.write_text(text)
 
     def environment(self, **more: str) -> dict[str, str]:
-        here = os.pathsep.join([str(self.folder), str(cli.ROOT)])
+        here = os.pathsep.join([str(self.folder), str(checkout.ROOT)])
         return {**os.environ, "PYTHONPATH": here, "TOY_LOG": str(self.log), **more}
 
     def start(self, *argv: str, **more: str) -> "subprocess.Popen[str]":

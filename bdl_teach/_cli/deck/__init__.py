@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from bdl_teach._cli import notebooks
-from bdl_teach._cli.environment import Trouble
+from bdl_teach._cli.checkout import Trouble
 from bdl_teach._support.files import write_whole
 
 FOLDER = "bdl_teach-decks"

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import room
+from bdl_teach._support.compiled import padded_size
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
@@ -160,7 +160,7 @@ def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
 
 def _padded(rows: Array) -> Tensor:
     """Return ``rows`` with rows of zeros added, until their number is a power of two >= 64."""
-    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
+    padding = np.zeros((padded_size(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
     return tf.constant(np.concatenate([rows, padding]))
 
 

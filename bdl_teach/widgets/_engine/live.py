@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
-from bdl_teach._startup import head_start, memory
+from bdl_teach._startup import head_start, loading
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
@@ -223,7 +223,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             widget.close()
         super().close()
         _leave_outputs(self)
-        memory.release_soon()
+        loading.trim_heap()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets has set it to None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
