@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
-from bdl_teach.methods.pbp.replay import CHUNK, Trail
+from bdl_teach.methods.pbp._loop import CHUNK
+from bdl_teach.methods.pbp.replay import Trail
 
 DATA = datasets.sinusoid(n=9)
 NETWORK = {"hidden_units": (5,), "seed": 3}

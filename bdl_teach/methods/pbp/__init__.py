@@ -87,8 +87,9 @@ class Walk:
     start: State  # before any data, in tensors
     seed: int  # of the orders of the rows
     shuffle: bool = True  # in a new order each epoch; else in the order of the rows
-    refines: bool = True  # the last step of an epoch refines the prior
     share: float | None = None  # share of the sites removed before a point is learnt again
+    # State after each whole chunk of steps taken so far, and the trace of the chunk
+    reached: list[tuple[State, Array]] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -102,7 +103,7 @@ class Walk:
     ) -> Walk:
         """Make a walk from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
 
-        ``how`` sets the fields ``shuffle``, ``refines`` and ``share``.
+        ``how`` sets the fields ``shuffle`` and ``share``.
         """
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
@@ -114,14 +115,14 @@ class Walk:
 
     @property
     def length(self) -> int:
-        """Return the number of steps in an epoch."""
-        return self.n + self.refines
+        """Return the number of steps in an epoch: one for each point, and one for the prior."""
+        return self.n + 1
 
     def rows(self, epoch: int) -> Array:
         """Return the row learned at each step of an epoch ``[length]``, -1 to refine the prior."""
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
-        return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
+        return np.append(order, _loop.REFINE).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
         """Take the steps ``start`` to ``stop``, which lie in one chunk of ``CHUNK`` steps.
@@ -142,12 +143,17 @@ class Walk:
         return state, trace.numpy()[start - first : stop - first]
 
     def after(self, n_steps: int) -> tuple[State, Array]:
-        """Take ``n_steps`` steps from the start; return state and trace as :meth:`advance` does."""
-        state, parts = self.start, [np.zeros((0, 5))]
-        for first in range(0, n_steps, CHUNK):
-            state, trace = self.advance(state, first, min(first + CHUNK, n_steps))
-            parts.append(trace)
-        return state, np.concatenate(parts)
+        """Return the state after ``n_steps`` steps, and the trace ``[n_steps, 5]``.
+
+        At most ``CHUNK`` steps are taken that were taken before.
+        """
+        whole = n_steps // CHUNK * CHUNK
+        states = [self.start, *(state for state, _ in self.reached)]
+        for first in range(CHUNK * len(self.reached), whole, CHUNK):
+            self.reached.append(self.advance(states[-1], first, first + CHUNK))
+            states.append(self.reached[-1][0])
+        state, trace = self.advance(states[whole // CHUNK], whole, n_steps)
+        return state, np.concatenate([*(part for _, part in self.reached[: whole // CHUNK]), trace])
 
     def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
         """Return a :class:`Fit` of this state, in NumPy; ``way`` sets ``walk`` and ``n_steps``."""
@@ -180,7 +186,6 @@ def fit(
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 40,
     noise_prior: tuple[float, float] = NOISE_PRIOR,
-    refine_prior: bool = True,
     sites: str = "none",
     seed: int = 0,
 ) -> Fit:
@@ -195,7 +200,6 @@ def fit(
         epochs: Passes over the data, each in a new order.
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
             standardised units; the paper has (6, 6).
-        refine_prior: Refine the prior factors after each epoch, as the paper does.
         sites: ``"none"``, as in the paper, learns the same data in each epoch as if they were new;
             ``"average"`` counts each data point once, whatever the number of epochs.
         seed: Seed of the starting point and of the order of the data in each epoch.
@@ -209,7 +213,7 @@ def fit(
     """
     n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
     share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed, refines=bool(refine_prior), share=share)
+    walk = Walk.of(x, y, hidden_units, noise_prior, seed, share=share)
     state, trace = walk.after(epochs * walk.length)
     each = trace.reshape(epochs, walk.length, -1)
     log_z = each[:, :n, -1].mean(axis=1)
