@@ -120,7 +120,7 @@ def _plan(x: ArrayLike, y: ArrayLike, o: Settings) -> Plan:
     """Lay out the training without draws of the weights, but with the noise of the data points."""
     plan = _mean_field.prepare(x, y, o, draws_weights=False)
     widths = partial(_rao_blackwell.noise_widths, likelihood=o.likelihood)
-    return plan._replace(inputs=plan.inputs._replace(zeta=_loop.row_noise(plan, widths)))
+    return plan.given(zeta=_loop.row_noise(plan, widths))
 
 
 def _scale(network: MLP) -> Array:
@@ -145,10 +145,9 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
     w[::2] *= 2.0
     first, second = data[rng.integers(len(data), size=(2, n, *network.hidden_units))]
     place = first + rng.random((*first.shape[:2], 1)) * (second - first)  # [n, units, d]
-    weight, bias, *_ = np.split(
-        w, np.cumsum([math.prod(shape) for shape in network.shapes]), axis=1
-    )
-    bias[:] = -(weight.reshape(place.shape) * place).sum(axis=-1)  # views of w
+    weight, bias, *rest = network.split(w)
+    bias[..., 0] = -(weight * place).sum(axis=-1)
+    w = np.concatenate([part.reshape(n, -1) for part in (weight, bias, *rest)], axis=1)
     trace = _run(small_plan, w, np.full(w.shape, NARROW), n, _FEW)
     cost = trace.records.numpy()[-1, 0]
     best = np.argsort(cost)[:n_few]  # NaN comes last
@@ -192,7 +191,7 @@ def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
     ]
     order = np.argsort(energies)
     best = int(order[0])
-    _, told = plan.train(lambda *_: _alone(trace, best), [], plan.inputs, 1.0, RECORD)
+    _, told = plan.train(lambda *_: _alone(trace, best), [], 1.0, RECORD)
     return Fit(
         mean=mean[best],
         std=std[best],
