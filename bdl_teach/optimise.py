@@ -9,7 +9,8 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -303,31 +304,34 @@ def start_seeds(seed: int, starts: int) -> list[int]:
     return [first + _NEXT_START * k for k in range(checks.count("starts", starts))]
 
 
-def best_of(
-    fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
+def best_start(
+    fit: Callable[[Any], Fitted], settings: Any, cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed in parallel; return the fit of lowest cost that did not diverge.
+    """Fit from several starts in parallel; return the fit of lowest cost that did not diverge.
 
     Args:
-        fit: Maps a seed to a fit.
-        seeds: At least one.
+        fit: Maps settings with the seed of one start to a fit.
+        settings: A dataclass with ``seed`` and ``starts``, see :func:`start_seeds`.
         cost: Maps a fit to its cost; called only if several fits did not diverge.
 
     Raises:
+        ValueError: ``seed`` < 0 or ``starts`` < 1.
         DivergedError: Every start diverged; the error is that of the first.
     """
+    seeds, errors = start_seeds(settings.seed, settings.starts), []
+    if len(seeds) == 1:
+        return fit(settings)
 
-    def attempt(seed: int) -> Fitted | DivergedError:
+    def attempt(seed: int) -> Fitted | None:
         try:
-            return fit(seed)
+            return fit(replace(settings, seed=seed))
         except DivergedError as error:
-            return error
+            errors.append(error)
+            return None
 
-    outcomes = side_by_side(attempt, seeds)
-    fitted = [one for one in outcomes if not isinstance(one, DivergedError)]
+    fitted = [one for one in side_by_side(attempt, seeds) if one is not None]
     if not fitted:
-        assert isinstance(outcomes[0], DivergedError)
-        raise outcomes[0]
+        raise errors[0]
     return fitted[0] if len(fitted) == 1 else min(fitted, key=cost)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,6 @@ LONGER = 3000  # steps of a longer run
 # Nats for each data point by which a longer run may lower the F of a converged fit to many points:
 # about as much as ``ARRIVED`` divided by the 32 points of a small problem.
 TOLERANCE_A_POINT = 0.5
-
-FitT = TypeVar("FitT", bound="Variational")
 
 
 class Variational(ABC):
@@ -267,12 +265,3 @@ class VariationalFit(NetworkFit, Variational):
             "kl_weight": problem.kl_weight,
             "seed": problem.seed,
         }
-
-
-def best_start(once: Callable[[Any], FitT], settings: Any) -> FitT:
-    """Fit from each of ``settings.starts`` seeds, and return the fit of lowest free energy."""
-    return optimise.best_of(
-        lambda seed: once(replace(settings, seed=seed)),
-        optimise.start_seeds(settings.seed, settings.starts),
-        lambda fitted: fitted.free_energy,
-    )

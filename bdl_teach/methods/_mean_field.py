@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bdl_teach import elbo, likelihoods, predictive
+from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -20,7 +20,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
-from bdl_teach.methods._fitted import VariationalFit, best_start
+from bdl_teach.methods._fitted import VariationalFit
 from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
@@ -97,13 +97,11 @@ def fit(
 
     def once(o: Settings) -> Fit:
         plan = prepare(x, y, o, draws_weights)
-        inputs = plan.inputs._replace(zeta=row_noise(plan, widths))
-        moved, told = plan.train(
-            program(plan.padded, o.likelihood), start(o, plan), inputs, o.cooldown, RECORD
-        )
+        plan, loop = plan.given(zeta=row_noise(plan, widths)), program(plan.padded, o.likelihood)
+        moved, told = plan.train(loop, start(o, plan), o.cooldown, RECORD)
         return Fit(**_posterior(*moved), problem=plan.problem, **told)
 
-    return best_start(once, settings)
+    return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
 def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
@@ -114,12 +112,11 @@ def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True)
     scheme = checks.choice("kl_scheme", o.kl_scheme, elbo.SCHEMES)
     shares = elbo.minibatch_weights(n_batches, scheme)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
-    inputs = plan.inputs._replace(
+    return plan._replace(problem=plan.problem._replace(kl_weight=kl_weight)).given(
         kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
-    return plan._replace(inputs=inputs, problem=plan.problem._replace(kl_weight=kl_weight))
 
 
 def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
@@ -157,14 +154,7 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 def exact_free_energy(fit: Fit) -> float:
     """Return F in nats, in float64: for a Gaussian likelihood and at most one hidden layer."""
     network, problem, mean, std = fit.network, fit.problem, fit.mean, fit.std
-    cuts = np.cumsum([rows * columns for rows, columns in network.shapes])[:-1]
-    means, spreads = (
-        [
-            part.reshape(shape)
-            for part, shape in zip(np.split(values, cuts), network.shapes, strict=True)
-        ]
-        for values in (mean, std**2)
-    )
+    means, spreads = network.split(mean), network.split(std**2)
     h, var = problem.x.T, np.zeros_like(problem.x.T)  # [units, n]
     for i in range(0, len(means), 2):
         at = means[i] @ h + means[i + 1]

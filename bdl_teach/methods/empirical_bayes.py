@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods
+from bdl_teach import likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
-from bdl_teach.methods._fitted import ARRIVED, best_start
+from bdl_teach.methods._fitted import ARRIVED
 from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
@@ -265,7 +265,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         rhos = np.full(len(plan.draw), rho)
         return _train(model, walk, plan, strength * plan.draw, rhos, o.cooldown)
 
-    return best_start(once, settings)
+    return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
 def _train(model: Model, walk: Walk, plan: Plan, gamma: Array, rho: Array, cooldown: float) -> Fit:
@@ -273,14 +273,14 @@ def _train(model: Model, walk: Walk, plan: Plan, gamma: Array, rho: Array, coold
     place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
     n_layers = len(plan.network.shapes) // 2
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
-    inputs = plan.inputs._replace(
+    plan = plan.given(
         unit_mask=plan.embed(1.0 * model.used),
         zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
         own=(plan.embed(model.unit), plan.embed(1.0 * groups)),
     )
     program = _program(plan.padded, plan.settings.likelihood, walk)
     starts = [plan.embed(place), plan.embed(rho)]
-    moved, told = plan.train(program, starts, inputs, cooldown, RECORD)
+    moved, told = plan.train(program, starts, cooldown, RECORD)
     posterior = _posterior(moved, model, walk)
     return Fit(**posterior, model=model, walk=walk, problem=plan.problem, **told)
 

@@ -70,11 +70,11 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         anchors = prior.std * _draws(seeds, plan.network.n_weights, 0xA2C)
 
     def member(seed: int) -> point.Fit:
-        inputs = point.prior_inputs(plan, prior is not None, anchors[seeds.index(seed)])
+        own = point.with_prior(plan, prior is not None, anchors[seeds.index(seed)])
         if o.anchored and o.likelihood == "gaussian":
             noise = plan.settings.noise_std * _draws([seed], len(plan.problem.x), 0xDA7A).T
-            inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
-        return point.train(plan, inputs, seed)
+            own = own.given(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
+        return point.train(own, seed)
 
     members = optimise.side_by_side(member, seeds)
     first, paths = members[0], [one.path for one in members if one.path is not None]
