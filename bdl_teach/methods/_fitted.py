@@ -71,6 +71,28 @@ class Variational(ABC):
         return True
 
 
+class ClosedForm(ABC):
+    """Base class of fits that draw nothing: their predictive is a Gaussian in closed form."""
+
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Return the predictive in the units of y; its ``samples`` are ``None``.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Unused, since nothing is drawn; >= 1.
+            seed: Unused; >= 0.
+
+        Raises:
+            ValueError: x does not have d columns, ``n_samples`` < 1, or ``seed`` < 0.
+        """
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
+        return self._predict(x)
+
+    @abstractmethod
+    def _predict(self, x: ArrayLike) -> Predictive: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
     """Base class of fits that predict with drawn weights; a subclass defines ``_draw``.

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -104,7 +104,8 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
         value, default = getattr(o, name), getattr(Settings, name)
         if value is not default and not (np.isscalar(value) and value == default):
             raise ValueError(f"{name}: expected {default} with side_by_side, got {value!r}")
-    plan, starts = _plan(x, y, o), checks.count("starts", o.starts)
+    noise = _rao_blackwell.noise(o.likelihood)
+    plan, starts = _mean_field.prepare(x, y, o, **noise), checks.count("starts", o.starts)
     rng = np.random.default_rng(plan.problem.seed)
     n_few = starts // 2 if len(plan.network.hidden_units) == 1 else 0
     n_modes = (starts - n_few) // 2
@@ -114,13 +115,6 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
     std[len(std) - n_modes :] = NARROW
     means, stds = zip(*small, (mean, std), strict=True)
     return _trained(plan, np.concatenate(means), np.concatenate(stds), n_modes)
-
-
-def _plan(x: ArrayLike, y: ArrayLike, o: Settings) -> Plan:
-    """Lay out the training without draws of the weights, but with the noise of the data points."""
-    plan = _mean_field.prepare(x, y, o, draws_weights=False)
-    widths = partial(_rao_blackwell.noise_widths, likelihood=o.likelihood)
-    return plan.given(zeta=_loop.row_noise(plan, widths))
 
 
 def _scale(network: MLP) -> Array:
@@ -138,7 +132,8 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
     room = Capacity(plan.capacity.n, (few,), 1, plan.capacity.chunk)
     steps = max(1, 4 * o.steps // 5)
     small = replace(o, hidden_units=(min(few, width),), capacity=room, steps=steps)
-    small_plan = _plan(data, plan.problem.y, small)
+    noise = _rao_blackwell.noise(o.likelihood)
+    small_plan = _mean_field.prepare(data, plan.problem.y, small, **noise)
     network = small_plan.network
     used = network.positions_in(plan.network)
     w = _scale(plan.network)[used] * rng.standard_normal((n, len(used)))
@@ -241,7 +236,8 @@ class Fit(_mean_field.Fit):
         """
         rate = self._rates[self.likelihood][0] if learning_rate is None else learning_rate
         o = Settings(**self._same_problem, steps=steps, learning_rate=rate)
-        plan = _plan(self.problem.x, self.problem.y, o)
+        noise = _rao_blackwell.noise(self.likelihood)
+        plan = _mean_field.prepare(self.problem.x, self.problem.y, o, **noise)
         mean, std = (np.array(part) for part in zip(*self.leaders.values(), strict=True))
         found = _trained(plan, mean, std, n_modes=0)
         energies, leaders = self.starts_free_energy.copy(), dict(self.leaders)

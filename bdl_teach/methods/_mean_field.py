@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -87,25 +87,33 @@ def fit(
     x: ArrayLike,
     y: ArrayLike,
     settings: Settings,
-    widths: Callable[[MLP], Sequence[int]] = lambda network: (),
-    draws_weights: bool = True,
+    **noise: Any,
 ) -> Fit:
     """Train with a method's ``program``, from ``settings.starts`` starts, and return the best fit.
 
-    :func:`row_noise` explains ``widths``, and :func:`lay_out` explains ``draws_weights``.
+    ``noise`` are arguments of :func:`prepare`.
     """
 
     def once(o: Settings) -> Fit:
-        plan = prepare(x, y, o, draws_weights)
-        plan, loop = plan.given(zeta=row_noise(plan, widths)), program(plan.padded, o.likelihood)
+        plan = prepare(x, y, o, **noise)
+        loop = program(plan.padded, o.likelihood)
         moved, told = plan.train(loop, start(o, plan), o.cooldown, RECORD)
         return Fit(**_posterior(*moved), problem=plan.problem, **told)
 
     return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
-def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and return the plan of a minibatch training (see :func:`lay_out`)."""
+def prepare(
+    x: ArrayLike,
+    y: ArrayLike,
+    o: Settings,
+    widths: Callable[[MLP], Sequence[int]] = lambda network: (),
+    draws_weights: bool = True,
+) -> Plan:
+    """Check the settings, and return the plan of a minibatch training.
+
+    :func:`row_noise` explains ``widths``, and :func:`lay_out` explains ``draws_weights``.
+    """
     prior = ScaleMixture() if o.prior is None else o.prior
     plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
     n_batches = checks.batches(o.n_batches, len(plan.problem.x))
@@ -113,6 +121,7 @@ def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True)
     shares = elbo.minibatch_weights(n_batches, scheme)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
     return plan._replace(problem=plan.problem._replace(kl_weight=kl_weight)).given(
+        zeta=row_noise(plan, widths),
         kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
@@ -219,10 +228,8 @@ class Fit(VariationalFit):
         """Return a new fit (see ``VariationalFit._refit``) with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
-        widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)
-        x, y = self.problem.x, self.problem.y
-        again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)
-        return cast("Self", again)
+        x, y, noise = self.problem.x, self.problem.y, _rao_blackwell.noise(self.likelihood)
+        return cast("Self", fit(_rao_blackwell.program, x, y, o, **noise))
 
     @property
     def exact(self) -> bool:

@@ -36,6 +36,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
+from bdl_teach.methods._fitted import ClosedForm
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -204,7 +205,7 @@ def fit(
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(ClosedForm):
     """A Gaussian process, conditioned on data.
 
     Attributes:
@@ -222,20 +223,8 @@ class Fit:
     factor: Array
     log_evidence: float
 
-    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the exact predictive, a Gaussian.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused, since nothing is drawn; >= 1.
-            seed: Unused; >= 0.
-
-        Raises:
-            ValueError: x does not have d columns, ``n_samples`` < 1, or ``seed`` < 0.
-        """
+    def _predict(self, x: ArrayLike) -> Predictive:
         x = checks.inputs("x", x, self.x.shape[1])
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
         prior = _moments(self.x, x, self.prior, self.hidden_units)
         told = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
         std = np.sqrt(np.maximum(prior.right[0] - (told**2).sum(axis=0), 0.0))

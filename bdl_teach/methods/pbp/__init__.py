@@ -32,6 +32,7 @@ from bdl_teach._support.compiled import room
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
+from bdl_teach.methods._fitted import ClosedForm
 from bdl_teach.methods.pbp import _loop
 from bdl_teach.methods.pbp._loop import CHUNK, Scaling, State, forward, initial_state
 from bdl_teach.methods.pbp._moments import (
@@ -262,7 +263,7 @@ def steps(
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(ClosedForm):
     """A fitted posterior over weights and noise.
 
     Attributes:
@@ -321,22 +322,8 @@ class Fit:
         """Return the noise's standard deviation √(β/(α−1)), in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
-    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the predictive, by propagating means and variances through the network.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused.
-            seed: Unused.
-
-        Returns:
-            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
-
-        Raises:
-            ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
-        """
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
+    def _predict(self, x: ArrayLike) -> Predictive:
+        """Propagate means and variances through the network."""
         x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
         mean, var = forward(tf.constant(x), self.state.mean, self.state.var)
         return self.in_units_of_y(mean.numpy(), var.numpy())
