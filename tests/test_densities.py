@@ -110,6 +110,7 @@ def test_samples_of_prior_have_its_standard_deviation(prior):
     error = prior.std * np.sqrt((kurtosis - 1) / (4 * n))  # of a sample standard deviation
     assert abs(w.std() - prior.std) < 5 * error
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
+    np.testing.assert_allclose(prior.density(w), np.exp(prior.log_prob(w)))
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ REMEDY = (
     "lower the learning rate, if need be by a factor of 100; with few points a narrower prior may "
     "help, too"
 )
-MOMENTUM = 0.9  # β
+MOMENTUM = np.float32(0.9)  # β, in the precision of the loop
 EVERY = 10  # steps from one draw that is kept to the next
 _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode

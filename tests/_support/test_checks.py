@@ -77,7 +77,7 @@ def spoiled(draw, values=X):
 
 
 COUNTS = "steps epochs n_samples n_members n_warmup n_leapfrog n_thin"
-CHOICES = "kl_scheme estimator tie structure scale sampler sites"
+CHOICES = "kl_scheme estimator tie structure scale sites"
 WRONG = {  # wrong values of the arguments of methods
     "x": st.one_of(NO_INPUTS, spoiled(X)),
     "y": st.one_of(NO_TARGETS, spoiled(Y)),
@@ -98,11 +98,6 @@ WRONG = {  # wrong values of the arguments of methods
 WRONG_FOR = {
     "mcmc.hmc": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
     "mcmc.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
-    "low_rank.swag": {
-        "n_batches": st.one_of(
-            NO_COUNT.filter(lambda n: n is not None), st.integers(min_value=len(X) + 1)
-        )
-    },
     "sgmcmc": {"n_chains": NO_COUNT},
 }
 
