@@ -107,7 +107,6 @@ def adam(
     n_blocks: Tensor = None,
     n_records: int = 100,
     keep_path: bool = False,
-    beta2: float = BETA2,
 ) -> Trace:
     """Minimise a loss with Adam; the loss is a sum of blocks, such as draws or chunks of data.
 
@@ -120,12 +119,11 @@ def adam(
         n_blocks: Number of blocks, an int32 tensor; ``None`` for one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
         keep_path: Whether to keep up to 41 frames; none if they exceed ``MOST_NUMBERS`` numbers.
-        beta2: Decay of the mean of squared gradients, per step.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
     run = begin(objective, parameters, schedule, n_records=n_records, keep_path=keep_path)
-    run = advance(objective, run, run.pauses.shape[0], schedule, n_blocks=n_blocks, beta2=beta2)
+    run = advance(objective, run, run.pauses.shape[0], schedule, n_blocks=n_blocks)
     return finish(run)
 
 
@@ -159,7 +157,10 @@ def advance(
     n_blocks: Tensor = None,
     beta2: float = BETA2,
 ) -> Run:
-    """Continue a run of :func:`adam` to pause number ``until``; further arguments as there."""
+    """Continue a run of :func:`adam` to pause number ``until``; further arguments as there.
+
+    ``beta2`` is the decay of the mean of squared gradients, per step.
+    """
     shape, slots = run.records.shape[1:], _frames(run.pauses.shape[0] - len(_EARLY))
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:

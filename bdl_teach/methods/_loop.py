@@ -144,8 +144,8 @@ class Plan(NamedTuple):
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
         path = path and path._replace(parameters=[p[:, used] for p in path.parameters])
-        told = {**self.shared, "history": history, "path": path}
-        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], told
+        fields = {**self.shared, "history": history, "path": path}
+        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], fields
 
 
 def lay_out(

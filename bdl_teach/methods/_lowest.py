@@ -186,14 +186,14 @@ def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
     ]
     order = np.argsort(energies)
     best = int(order[0])
-    _, told = plan.train(lambda *_: _alone(trace, best), [], 1.0, RECORD)
+    _, fields = plan.train(lambda *_: _alone(trace, best), [], 1.0, RECORD)
     return Fit(
         mean=mean[best],
         std=std[best],
         problem=plan.problem,
         starts_free_energy=energies,
         leaders={int(k): (mean[k], std[k]) for k in order[:N_LEADERS]},
-        **told,
+        **fields,
     )
 
 

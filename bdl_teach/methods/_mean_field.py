@@ -97,8 +97,8 @@ def fit(
     def once(o: Settings) -> Fit:
         plan = prepare(x, y, o, **noise)
         loop = program(plan.padded, o.likelihood)
-        moved, told = plan.train(loop, start(o, plan), o.cooldown, RECORD)
-        return Fit(**_posterior(*moved), problem=plan.problem, **told)
+        moved, fields = plan.train(loop, start(o, plan), o.cooldown, RECORD)
+        return Fit(**_posterior(*moved), problem=plan.problem, **fields)
 
     return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 

@@ -226,6 +226,6 @@ class Fit(ClosedForm):
     def _predict(self, x: ArrayLike) -> Predictive:
         x = checks.inputs("x", x, self.x.shape[1])
         prior = _moments(self.x, x, self.prior, self.hidden_units)
-        told = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
-        std = np.sqrt(np.maximum(prior.right[0] - (told**2).sum(axis=0), 0.0))
+        explained = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
+        std = np.sqrt(np.maximum(prior.right[0] - (explained**2).sum(axis=0), 0.0))
         return Predictive(prior.cross.T @ self.pull, std, np.full(len(x), self.noise_std))

@@ -151,8 +151,8 @@ def jacobian(
     Returns:
         f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
     """
-    told = _newton.forward(network, weights, x)
-    return told.f, told.jacobian(n_layers)
+    at = _newton.forward(network, weights, x)
+    return at.f, at.jacobian(n_layers)
 
 
 def to_mode(

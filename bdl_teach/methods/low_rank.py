@@ -33,7 +33,7 @@ from bdl_teach.methods import _loop, _mean_field, point
 from bdl_teach.methods._fitted import VariationalFit
 from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._mean_field import RECORD, REMEDY
-from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods._settings import Common, Training, taking
 from bdl_teach.mlp import MLP
 
 _RANKS = (8, 32, 128)  # padded ranks to compile for; beyond 128 its multiples
@@ -191,18 +191,18 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     if rank == 1 or rank > _N_PATH:
         raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
     x, y = likelihoods.data(o.likelihood, x, y)
-    walk = {**vars(o), "n_batches": min(_BATCHES, len(x)), "steps": _N_PATH * _STEPS_A_DRAW}
-    plan = _mean_field.prepare(x, y, Settings(**walk))
-    to_mode = {name: walk[name] for name in ("likelihood", "noise_std", "hidden_units", "seed")}
+    on_path = {"n_batches": min(_BATCHES, len(x)), "steps": _N_PATH * _STEPS_A_DRAW}
+    plan = _mean_field.prepare(x, y, Settings(**{**vars(o), **on_path}))
+    to_mode = {name: getattr(o, name) for name in vars(Common())}
     mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **to_mode)
     record = [str(j) for j in range(plan.padded.n_weights)], REMEDY
     program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
-    _, told = plan.train(program, start, 0.0, record)
+    _, fields = plan.train(program, start, 0.0, record)
     used = plan.network.positions_in(plan.padded)
-    path = np.stack([told["history"][str(j)] for j in used], axis=1).astype(np.float64)
+    path = np.stack([fields["history"][str(j)] for j in used], axis=1).astype(np.float64)
     mean, own_std, columns = _moments(path, rank)
-    told |= {"history": mode.history, "path": None}
-    return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **told)
+    fields |= {"history": mode.history, "path": None}
+    return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **fields)
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:

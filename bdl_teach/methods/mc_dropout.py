@@ -112,8 +112,8 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     plan = plan.given(zeta=_loop.row_noise(plan, lambda network: network.hidden_units), own=own)
     start = plan.embed(plan.draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, settings.likelihood)
-    (weights,), told = plan.train(program, [start], COOLDOWN, RECORD)
-    return Fit(weights=weights, rate=rate, **told)
+    (weights,), fields = plan.train(program, [start], COOLDOWN, RECORD)
+    return Fit(weights=weights, rate=rate, **fields)
 
 
 @one_line

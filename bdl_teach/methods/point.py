@@ -101,8 +101,8 @@ def train(plan: Plan, seed: int) -> Fit:
     draw = np.random.default_rng(seed).standard_normal(plan.network.n_weights)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, plan.settings.likelihood)
-    (weights,), told = plan.train(program, [start], COOLDOWN, RECORD)
-    return Fit(weights=weights, **told)
+    (weights,), fields = plan.train(program, [start], COOLDOWN, RECORD)
+    return Fit(weights=weights, **fields)
 
 
 @one_line

@@ -76,7 +76,7 @@ class Settings(Training):
     temperature: float = 1.0
 
 
-class _Walk(NamedTuple):
+class _Dynamics(NamedTuple):
     """The tensors that only these samplers need; they are passed as ``LoopInputs.own``."""
 
     precision: Tensor  # curvature of −log P(w)
@@ -230,14 +230,14 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     n_batches = checks.batches(o.n_batches, n)
     order = np.random.default_rng([plan.problem.seed, 0xDEA1]).permutation(n)
     padding = (0, plan.inputs.x.shape[1] - n)
-    walk = _Walk(
+    dynamics = _Dynamics(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         dealt=tf.constant(np.pad(order % n_batches, padding)[:, None], tf.int32),
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
         seed=tf.constant(plan.problem.seed),
     )
-    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=walk)
+    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=dynamics)
     shape = (checks.count("n_chains", o.n_chains), plan.network.n_weights)
     draw = np.random.default_rng(o.seed).standard_normal(shape)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))

@@ -225,16 +225,15 @@ class StandIn:
     """Stand in for NUTS: transition t of chain c is at t + 1000 c; keep the arguments."""
 
     def __init__(self, monkeypatch) -> None:
-        self.seeds, self.states, self.target, self.bad = [], [], (), 10**9
+        self.leapfrogs, self.bad = [], 10**9
         monkeypatch.setattr(mcmc, "_programs", lambda _: (self.begin, self.advance))
 
     def begin(self, state, target):
-        self.target = target
         return 0
 
-    def advance(self, state, done, _, seed, target):
-        self.seeds.append(seed.numpy().tolist())
-        self.states.append(state.numpy())
+    def advance(self, state, done, n_leapfrog, seed, target):
+        assert seed.numpy().tolist() == [0, done]
+        self.leapfrogs.append(float(n_leapfrog))
         t = done + np.arange(25)[:, None] + 1000.0 * np.arange(len(state))  # [25, chains]
         drawn = tf.constant(np.repeat(t[..., None], state.shape[-1], axis=-1))
         log_density = tf.constant(np.where(t == self.bad, np.nan, -t))
@@ -266,6 +265,12 @@ def test_draws_after_warm_up_are_kept_and_diagnosed(monkeypatch, settings, kept,
     np.testing.assert_allclose(fit.ess, ess)
     total = 37 + len(kept) * settings.get("n_thin", 1)
     assert calls == [(25, total), (50, total), (75, total), (total, total)]
+
+
+def test_leapfrog_steps_rise_to_their_number_over_the_warm_up(monkeypatch):
+    seen = StandIn(monkeypatch)
+    mcmc.hmc(X, Y, n_leapfrog=40, window=25, **{**SHORT, "n_warmup": 100, "n_samples": 50})
+    assert seen.leapfrogs == [10.0, 20.0, 30.0, 40.0, 40.0, 40.0]
 
 
 def test_non_finite_density_raises_divergence_with_its_step(monkeypatch):

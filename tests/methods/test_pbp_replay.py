@@ -41,13 +41,13 @@ def test_replay_recomputes_at_most_one_chunk_of_steps(monkeypatch):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     trail.at(LAST)
     anew: list[int] = []
-    advance = pbp.Walk.advance
+    advance = pbp.Passes.advance
 
     def counted(self, state, start, stop):
         anew.append(stop - start)
         return advance(self, state, start, stop)
 
-    monkeypatch.setattr(pbp.Walk, "advance", counted)
+    monkeypatch.setattr(pbp.Passes, "advance", counted)
     for n in (LAST - 1, LAST, 5, CHUNK):
         anew.clear()
         trail.at(n)

@@ -19,12 +19,12 @@ KNOWN = (1e8, 1e8 * (NOISE_STD / Y.std()) ** 2)  # a Gamma that 50 points hardly
 @lru_cache
 def linear(sites: str, epochs: int) -> pbp.Fit:
     """Fit without refinements of the prior, so that it is that of :func:`posterior`."""
-    walk = pbp.Walk.of(X, Y, (), KNOWN, share=1.0 / N if sites == "average" else None)
-    state = walk.start
-    for k in range(epochs * walk.length):
-        if k % walk.length < N:
-            state, _ = walk.advance(state, k, k + 1)
-    return walk.fitted(state)
+    passes = pbp.Passes.of(X, Y, (), KNOWN, share=1.0 / N if sites == "average" else None)
+    state = passes.start
+    for k in range(epochs * passes.length):
+        if k % passes.length < N:
+            state, _ = passes.advance(state, k, k + 1)
+    return passes.fitted(state)
 
 
 def posterior() -> exact.LinearPosterior:

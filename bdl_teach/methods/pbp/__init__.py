@@ -78,7 +78,7 @@ def __getattr__(name: str) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Passes:
     """All that the steps of a fit depend on: standardised data, prior, and order of the points."""
 
     x: Tensor  # [rows, d]
@@ -101,8 +101,8 @@ class Walk:
         noise_prior: tuple[float, float] = NOISE_PRIOR,
         seed: int = 0,
         **how: Any,
-    ) -> Walk:
-        """Make a walk from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
+    ) -> Passes:
+        """Make them from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
 
         ``how`` sets the fields ``shuffle`` and ``share``.
         """
@@ -148,16 +148,16 @@ class Walk:
 
         At most ``CHUNK`` steps are taken that were taken before.
         """
-        whole = n_steps // CHUNK * CHUNK
-        states = [self.start, *(state for state, _ in self.reached)]
-        for first in range(CHUNK * len(self.reached), whole, CHUNK):
-            self.reached.append(self.advance(states[-1], first, first + CHUNK))
-            states.append(self.reached[-1][0])
-        state, trace = self.advance(states[whole // CHUNK], whole, n_steps)
-        return state, np.concatenate([*(part for _, part in self.reached[: whole // CHUNK]), trace])
+        chunks, n = [(self.start, np.zeros((0, 5))), *self.reached], n_steps // CHUNK
+        while len(chunks) <= n:
+            first = CHUNK * (len(chunks) - 1)
+            chunks.append(self.advance(chunks[-1][0], first, first + CHUNK))
+        self.reached[:] = chunks[1:]  # at once, since another thread may do the same
+        state, trace = self.advance(chunks[n][0], n * CHUNK, n_steps)
+        return state, np.concatenate([*(part for _, part in chunks[: n + 1]), trace])
 
     def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
-        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets ``walk`` and ``n_steps``."""
+        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets further fields."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {}, **way)
 
@@ -214,18 +214,18 @@ def fit(
     """
     n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
     share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed, share=share)
-    state, trace = walk.after(epochs * walk.length)
-    each = trace.reshape(epochs, walk.length, -1)
+    passes = Passes.of(x, y, hidden_units, noise_prior, seed, share=share)
+    state, trace = passes.after(epochs * passes.length)
+    each = trace.reshape(epochs, passes.length, -1)
     log_z = each[:, :n, -1].mean(axis=1)
     lost = np.flatnonzero(~np.isfinite(log_z))
     if lost.size:
         raise DivergedError((int(lost[0]) + 1) * n, REMEDY)
     names = ("alpha", "beta", "prior_alpha", "prior_beta")
     history = {"epoch": np.arange(epochs), **dict(zip(names, each[:, -1].T, strict=False))}
-    noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * walk.scaling.y_std
+    noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * passes.scaling.y_std
     history |= {"log_z": log_z, "noise_std": noise_std}
-    return walk.fitted(state, history, walk=walk, n_steps=len(trace))
+    return passes.fitted(state, history, passes=passes, n_steps=len(trace))
 
 
 def steps(
@@ -252,13 +252,13 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed)
-    state = walk.start
-    for k in range(checks.count("epochs", epochs) * walk.length):
-        epoch, i = divmod(k, walk.length)
-        state, trace = walk.advance(state, k, k + 1)
-        point = int(walk.rows(epoch)[i]) if i < walk.n else None
-        yield Step(epoch, point, float(trace[0, -1]), walk.fitted(state))
+    passes = Passes.of(x, y, hidden_units, noise_prior, seed)
+    state = passes.start
+    for k in range(checks.count("epochs", epochs) * passes.length):
+        epoch, i = divmod(k, passes.length)
+        state, trace = passes.advance(state, k, k + 1)
+        point = int(passes.rows(epoch)[i]) if i < passes.n else None
+        yield Step(epoch, point, float(trace[0, -1]), passes.fitted(state))
 
 
 @one_line
@@ -272,23 +272,23 @@ class Fit(ClosedForm):
         history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
             y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
             learned, averaged over the epoch, in nats of the standardised y.
-        walk: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
-        n_steps: Number of steps that :func:`fit` took; 0 without ``walk``.
+        passes: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
+        n_steps: Number of steps that :func:`fit` took; 0 without ``passes``.
     """
 
     state: State
     scaling: Scaling
     history: dict[str, Array]
-    walk: Walk | None = field(default=None, repr=False)
+    passes: Passes | None = field(default=None, repr=False)
     n_steps: int = field(default=0, repr=False)
 
     @property
     def path(self) -> optimise.Path | None:
         """Return the ``steps`` of the frames for :meth:`at`, in a ``Path`` that is otherwise empty.
 
-        It is ``None`` without ``walk``, or if the fit took more than 10,000 steps.
+        It is ``None`` without ``passes``, or if the fit took more than 10,000 steps.
         """
-        if self.walk is None or self.n_steps > _MOST_STEPS:
+        if self.passes is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
         kept = np.unique(steps.astype(int))
@@ -304,8 +304,8 @@ class Fit(ClosedForm):
             ValueError: There is no such frame, or no path.
         """
         path = optimise.with_frame(self.path, frame)
-        assert self.walk is not None
-        return self.walk.fitted(self.walk.after(int(path.steps[frame]))[0])
+        assert self.passes is not None
+        return self.passes.fitted(self.passes.after(int(path.steps[frame]))[0])
 
     @property
     def alpha(self) -> float:

@@ -64,25 +64,25 @@ class Trail:
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, **options: Any) -> None:
-        self._walk = pbp.Walk.of(x, y, **options)
+        self._passes = pbp.Passes.of(x, y, **options)
 
     def at(self, n_steps: int) -> Replay:
         """Return the posterior after ``n_steps`` >= 0 steps, as a :class:`Replay`."""
-        n_steps, walk = checks.count("n_steps", n_steps, 0), self._walk
+        n_steps, passes = checks.count("n_steps", n_steps, 0), self._passes
         last = max(n_steps - 1, 0)  # the last step is taken by itself
-        before, trace = walk.after(last)
-        state, final = walk.advance(before, last, n_steps)
-        noise = np.concatenate([walk.start.noise.numpy()[None], trace[:, :2], final[:, :2]])
-        epoch = last // walk.length
-        taken = walk.rows(epoch)[: n_steps - epoch * walk.length]
+        before, trace = passes.after(last)
+        state, final = passes.advance(before, last, n_steps)
+        noise = np.concatenate([passes.start.noise.numpy()[None], trace[:, :2], final[:, :2]])
+        epoch = last // passes.length
+        taken = passes.rows(epoch)[: n_steps - epoch * passes.length]
         return Replay(
-            fit=walk.fitted(state),
-            before=walk.fitted(before),
+            fit=passes.fitted(state),
+            before=passes.fitted(before),
             epoch=epoch,
             point=int(taken[-1]) if n_steps and taken[-1] != REFINE else None,
             seen=taken[taken != REFINE],
             noise=noise,
-            noise_std=np.sqrt(noise[:, 1] / (noise[:, 0] - 1.0)) * walk.scaling.y_std,
+            noise_std=np.sqrt(noise[:, 1] / (noise[:, 0] - 1.0)) * passes.scaling.y_std,
         )
 
 
