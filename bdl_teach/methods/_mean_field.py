@@ -120,12 +120,13 @@ def prepare(
     scheme = checks.choice("kl_scheme", o.kl_scheme, elbo.SCHEMES)
     shares = elbo.minibatch_weights(n_batches, scheme)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
-    return plan._replace(problem=plan.problem._replace(kl_weight=kl_weight)).given(
+    inputs = plan.inputs._replace(
         zeta=row_noise(plan, widths),
         kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
+    return plan._replace(inputs=inputs, problem=plan.problem._replace(kl_weight=kl_weight))
 
 
 def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
