@@ -187,8 +187,8 @@ def test_step_size_rests_after_warm_up_and_divergences_are_where_chains_stay():
     assert fit.divergences == 0.0
     kernel = kernel._replace(new_step_size=1e3 * kernel.new_step_size)
     wild = replace(fit, chains=fit.chains._replace(kernel=kernel, ahead=())).longer(50)
-    moved = (np.diff(wild.weights[:, 59:], axis=1) != 0).any(axis=-1)
-    diverged = wild.diverged[:, 60:]
+    moved = (np.diff(wild.weights[:, 60:], axis=1) != 0).any(axis=-1)
+    diverged = wild.diverged[:, 61:]
     assert diverged.mean() > 0.5 and not moved[diverged > 0].any()
 
 
