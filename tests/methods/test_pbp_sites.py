@@ -19,12 +19,12 @@ KNOWN = (1e8, 1e8 * (NOISE_STD / Y.std()) ** 2)  # a Gamma that 50 points hardly
 @lru_cache
 def linear(sites: str, epochs: int) -> pbp.Fit:
     """Fit without refinements of the prior, so that it is that of :func:`posterior`."""
-    passes = pbp.Passes.of(X, Y, (), KNOWN, share=1.0 / N if sites == "average" else None)
-    state = passes.start
-    for k in range(epochs * passes.length):
-        if k % passes.length < N:
-            state, _ = passes.advance(state, k, k + 1)
-    return passes.fitted(state)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_loop, "refine_prior", lambda state: state)
+        _loop.advance.cache_clear()
+        fit = pbp.fit(X, Y, hidden_units=(), noise_prior=KNOWN, epochs=epochs, sites=sites)
+    _loop.advance.cache_clear()
+    return fit
 
 
 def posterior() -> exact.LinearPosterior:
