@@ -183,13 +183,7 @@ def pit(prediction: Predictive, y: ArrayLike) -> Array:
 
     Source: Gneiting, Balabdaoui & Raftery 2007.
     """
-    y = checks.finite("y", y).ravel()
-    if y.shape != prediction.mean.shape:
-        raise ValueError(f"y: expected shape {prediction.mean.shape}, got {y.shape}")
-    if prediction.samples is None:
-        return np.asarray(ndtr((y - prediction.mean) / prediction.total_std))
-    z = (y - prediction.samples) / prediction.aleatoric_std  # [s, m]
-    return np.asarray(ndtr(z).mean(axis=0))
+    return prediction.below(prediction.targets(y))
 
 
 def average(values: Array, where: Array | None = None) -> float:

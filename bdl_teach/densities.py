@@ -14,6 +14,7 @@ from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
@@ -189,8 +190,35 @@ def _expected_bells(mean: Tensor, std: Tensor, heights: Tensor, rates: Tensor) -
     return tf.reduce_sum(each, axis=0), gradient
 
 
+class _Mixture:
+    """Base class of the priors: what follows from the two components of ``mixture``."""
+
+    @property
+    def mixture(self) -> tuple[float, float, float]:
+        """Return (σ₁, σ₂, π), as the compiled loops take them."""
+        raise NotImplementedError
+
+    def density(self, w: Values) -> Array:
+        """Return the density of each weight, of the shape of ``w``."""
+        return np.asarray(np.exp(np.logaddexp(*self.log_components(w))))
+
+    def log_components(self, w: Values) -> tuple[Array, Array]:
+        """Return log(π_i N(w | 0, σ_i²)) of both components i, each of the shape of ``w``."""
+        sigma1, sigma2, pi = self.mixture
+        with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
+            one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2)) - HALF_LOG_TWO_PI
+        w = np.asarray(w, dtype=np.float64)
+        return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
+
+    def precision(self, w: Values) -> Array:
+        """Return E[1/σ² | w] over the components, of the shape of ``w``; −∂ log P/∂w is it · w."""
+        one, other = self.log_components(w)
+        share, (sigma1, sigma2, _) = expit(one - other), self.mixture
+        return np.asarray(share / sigma1**2 + (1.0 - share) / sigma2**2)
+
+
 @dataclass(frozen=True)
-class ScaleMixture:
+class ScaleMixture(_Mixture):
     """The scale-mixture prior π N(0, σ₁²) + (1 − π) N(0, σ₂²) on each weight.
 
     Attributes:
@@ -275,11 +303,6 @@ class ScaleMixture:
         """Return the log density of each weight, in nats, of the shape of ``w``."""
         return scale_mixture_log_prob(w, *self.mixture)
 
-    def density(self, w: Values) -> Values:
-        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
-        components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
-        return sum(share * _normal_density(w, sigma) for share, sigma in components)
-
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
         """Draw an array of weights of this ``shape`` from the prior."""
         rng = np.random.default_rng(seed)
@@ -288,7 +311,7 @@ class ScaleMixture:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(_Mixture):
     """The prior N(0, σ²) on each weight, with σ > 0."""
 
     sigma: float = 1.0
@@ -321,17 +344,9 @@ class Gaussian:
         """Return the log density of each weight, in nats, of the shape of ``w``."""
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
-    def density(self, w: Values) -> Values:
-        """Return the density of each weight, of the shape of ``w``, as a NumPy array."""
-        return _normal_density(w, self.sigma)
-
     def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
         """Draw an array of weights of this ``shape`` from the prior."""
         return self.sigma * np.random.default_rng(seed).standard_normal(shape)
-
-
-def _normal_density(w: Values, sigma: float) -> Values:
-    return np.exp(-0.5 * np.square(np.asarray(w) / sigma)) / (sigma * math.sqrt(2 * math.pi))
 
 
 Prior = ScaleMixture | Gaussian

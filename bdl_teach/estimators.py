@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor
-from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
+from bdl_teach.densities import Prior, as_prior
 
 KINDS = ("score", "shared", "per_example", "local", "flipout")
 
@@ -151,32 +151,6 @@ def _pathwise_variance(kind: str, b: Minibatch) -> Gradients:
     return Gradients(b.scale**2 * to_mu, b.scale**2 * to_sigma)
 
 
-def prior_score(w: ArrayLike, prior: Prior) -> Array:
-    """Return d/dw log P(w) = −w · E[1/σ² | w] for the prior P, elementwise, in float64.
-
-    Here σ is the standard deviation of the component of the prior that w comes from.
-
-    Args:
-        w: Weights, any shape.
-        prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
-
-    Returns:
-        An array of the shape of ``w``.
-
-    Raises:
-        ValueError: A weight is not finite, or ``prior`` is not a prior.
-    """
-    w = checks.finite("w", w)
-    sigma1, sigma2, pi = as_prior("prior", prior).mixture
-    sigma = np.array([sigma1, sigma2])
-    with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
-        log_weight = np.log(np.array([pi, 1.0 - pi])) - np.log(sigma) - HALF_LOG_TWO_PI
-    scaled = w[..., None] / sigma  # [..., 2]
-    responsibility = softmax(log_weight - 0.5 * scaled**2, axis=-1)
-    score: Array = -(responsibility * scaled / sigma).sum(axis=-1)
-    return score
-
-
 def bbb_gradients(
     mu: ArrayLike,
     rho: ArrayLike,
@@ -185,8 +159,6 @@ def bbb_gradients(
     y: ArrayLike,
     noise_std: float,
     prior: Prior,
-    *,
-    path_only: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return Bayes by Backprop's pathwise gradients (Δμ, Δρ) for the one-weight model y = w·x.
 
@@ -201,16 +173,15 @@ def bbb_gradients(
         y: Targets, of the shape of ``x``.
         noise_std: Standard deviation of the noise, > 0.
         prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
-        path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
-            unbiased, and without noise once q is the posterior.
 
     Returns:
         (Δμ, Δρ), each of the shape of ``mu``, in float64.
 
     Raises:
-        ValueError: ``noise_std`` is not > 0, a value is not finite, or shapes do not fit.
+        ValueError: ``noise_std`` is not > 0, a value is not finite, shapes do not fit, or ``prior``
+            is not a prior.
 
-    Source: Blundell et al. 2015, eq. 3 and 4; Roeder, Wu & Duvenaud 2017 (path only).
+    Source: Blundell et al. 2015, eq. 3 and 4.
     """
     noise_var = checks.positive("noise_std", noise_std) ** 2
     named = {"mu": mu, "rho": rho, "eps": eps, "x": x, "y": y}
@@ -223,14 +194,12 @@ def bbb_gradients(
     sigma, slope = np.logaddexp(0.0, rho), expit(rho)  # softplus and its derivative
     w = mu + sigma * eps
     likelihood_score = ((y - w[..., None] * x) * x).sum(axis=-1) / noise_var
-    df_dw = -eps / sigma - prior_score(w, prior) - likelihood_score
-    df_dmu = 0.0 if path_only else eps / sigma
-    df_dsigma = 0.0 if path_only else (eps**2 - 1.0) / sigma
-    return df_dw + df_dmu, (df_dw * eps + df_dsigma) * slope
+    df_dw = as_prior("prior", prior).precision(w) * w - eps / sigma - likelihood_score
+    return df_dw + eps / sigma, (df_dw * eps + (eps**2 - 1.0) / sigma) * slope
 
 
 def gradient_samples(
-    kind: str, batch: Minibatch, *, prior: Prior | None = None, n_draws: int = 1000, seed: int = 0
+    kind: str, batch: Minibatch, *, n_draws: int = 1000, seed: int = 0
 ) -> Gradients:
     """Draw the gradient of a minibatch's expected cost with one of the estimators.
 
@@ -241,14 +210,11 @@ def gradient_samples(
     Args:
         kind: One of ``KINDS``.
         batch: What :func:`minibatch` returns.
-        prior: Add the gradient of KL[q ‖ P(w)] for this prior, if given: in closed form for a
-            ``Gaussian``, from separate draws of the weights for a ``ScaleMixture``.
         n_draws: Number of gradients to draw.
         seed: Seed of the draws.
 
     Returns:
-        Draws of the gradients by μ and by σ, ``[n_draws, d]`` each. Their mean is
-        ``batch.expected``, plus the gradient of the KL if ``prior`` is given.
+        Draws of the gradients by μ and by σ, ``[n_draws, d]`` each, with mean ``batch.expected``.
 
     Raises:
         ValueError: An argument is out of range.
@@ -257,13 +223,8 @@ def gradient_samples(
     (per example, local); Wen et al. 2018 (Flipout).
     """
     kind, n_draws = checks.choice("kind", kind, KINDS), checks.count("n_draws", n_draws)
-    seed = checks.count("seed", seed, 0)
-    draws = _draws(kind, batch, n_draws, np.random.default_rng([seed, 0]))
-    if prior is None:
-        return draws
-    eps = np.random.default_rng([seed, 1]).standard_normal((n_draws, len(batch.mu)))
-    kl = _kl_gradients(batch, as_prior("prior", prior), eps)
-    return Gradients(draws.mu + kl.mu, draws.sigma + kl.sigma)
+    rng = np.random.default_rng([checks.count("seed", seed, 0), 0])
+    return _draws(kind, batch, n_draws, rng)
 
 
 def gradient_variance(kind: str, batch: Minibatch) -> Gradients:
@@ -361,11 +322,3 @@ def _noise(kind: str, b: Minibatch, n: int, rng: np.random.Generator) -> Array:
         return rng.standard_normal((n, *b.x.shape))
     signs = rng.integers(0, 2, (n, *b.x.shape)) if kind == "flipout" else 1
     return np.asarray(rng.standard_normal((n, 1, len(b.mu))) * (2.0 * signs - 1.0))
-
-
-def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
-    """Return gradients of KL[q ‖ P(w)], exact for a ``Gaussian``, else estimated at w = μ + σ ε."""
-    if isinstance(prior, Gaussian):
-        return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
-    score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]
-    return Gradients(-score, -score * eps - 1.0 / b.sigma)

@@ -50,6 +50,12 @@ class MLP:
         pairs = zip(parts, self.shapes, strict=True)
         return [tf.reshape(part, [*w.shape[:-1], *shape]) for part, shape in pairs]
 
+    def split(self, w: Array) -> list[Array]:
+        """Return what :meth:`unflatten` returns, for an array ``w`` [..., n_weights]."""
+        parts = np.split(w, np.cumsum([rows * columns for rows, columns in self.shapes])[:-1], -1)
+        pairs = zip(parts, self.shapes, strict=True)
+        return [part.reshape(*w.shape[:-1], *shape) for part, shape in pairs]
+
     def __call__(self, w: Tensor, x: Tensor) -> Tensor:
         """Return outputs ``[..., n, n_outputs]`` for ``w`` [..., n_weights] and ``x`` [n, d]."""
         parts = self.unflatten(w)

@@ -9,7 +9,8 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -106,7 +107,6 @@ def adam(
     n_blocks: Tensor = None,
     n_records: int = 100,
     keep_path: bool = False,
-    beta2: float = BETA2,
 ) -> Trace:
     """Minimise a loss with Adam; the loss is a sum of blocks, such as draws or chunks of data.
 
@@ -119,12 +119,11 @@ def adam(
         n_blocks: Number of blocks, an int32 tensor; ``None`` for one block without a loop.
         n_records: How often the quantities are recorded; another number compiles a new program.
         keep_path: Whether to keep up to 41 frames; none if they exceed ``MOST_NUMBERS`` numbers.
-        beta2: Decay of the mean of squared gradients, per step.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
     run = begin(objective, parameters, schedule, n_records=n_records, keep_path=keep_path)
-    run = advance(objective, run, run.pauses.shape[0], schedule, n_blocks=n_blocks, beta2=beta2)
+    run = advance(objective, run, run.pauses.shape[0], schedule, n_blocks=n_blocks)
     return finish(run)
 
 
@@ -158,7 +157,10 @@ def advance(
     n_blocks: Tensor = None,
     beta2: float = BETA2,
 ) -> Run:
-    """Continue a run of :func:`adam` to pause number ``until``; further arguments as there."""
+    """Continue a run of :func:`adam` to pause number ``until``; further arguments as there.
+
+    ``beta2`` is the decay of the mean of squared gradients, per step.
+    """
     shape, slots = run.records.shape[1:], _frames(run.pauses.shape[0] - len(_EARLY))
 
     def gradient(parameters: Sequence[Tensor], step: Tensor) -> Tensor:
@@ -303,31 +305,34 @@ def start_seeds(seed: int, starts: int) -> list[int]:
     return [first + _NEXT_START * k for k in range(checks.count("starts", starts))]
 
 
-def best_of(
-    fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
+def best_start(
+    fit: Callable[[Any], Fitted], settings: Any, cost: Callable[[Fitted], float]
 ) -> Fitted:
-    """Fit from each seed in parallel; return the fit of lowest cost that did not diverge.
+    """Fit from several starts in parallel; return the fit of lowest cost that did not diverge.
 
     Args:
-        fit: Maps a seed to a fit.
-        seeds: At least one.
+        fit: Maps settings with the seed of one start to a fit.
+        settings: A dataclass with ``seed`` and ``starts``, see :func:`start_seeds`.
         cost: Maps a fit to its cost; called only if several fits did not diverge.
 
     Raises:
+        ValueError: ``seed`` < 0 or ``starts`` < 1.
         DivergedError: Every start diverged; the error is that of the first.
     """
+    seeds, errors = start_seeds(settings.seed, settings.starts), []
+    if len(seeds) == 1:
+        return fit(settings)
 
-    def attempt(seed: int) -> Fitted | DivergedError:
+    def attempt(seed: int) -> Fitted | None:
         try:
-            return fit(seed)
+            return fit(replace(settings, seed=seed))
         except DivergedError as error:
-            return error
+            errors.append(error)
+            return None
 
-    outcomes = side_by_side(attempt, seeds)
-    fitted = [one for one in outcomes if not isinstance(one, DivergedError)]
+    fitted = [one for one in side_by_side(attempt, seeds) if one is not None]
     if not fitted:
-        assert isinstance(outcomes[0], DivergedError)
-        raise outcomes[0]
+        raise errors[0]
     return fitted[0] if len(fitted) == 1 else min(fitted, key=cost)
 
 

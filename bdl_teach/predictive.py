@@ -72,7 +72,7 @@ class Predictive:
         Raises:
             ValueError: y does not have one finite target for each input.
         """
-        y = self._targets(y)
+        y = self.targets(y)
         if self.samples is None:
             return _log_normal(y, self.mean, self.total_std)
         each = _log_normal(y, self.samples, self.aleatoric_std)  # [s, m]
@@ -93,7 +93,8 @@ class Predictive:
         tail = (1 - checks.level(level)) / 2
         return self._quantile(tail), self._quantile(1 - tail)
 
-    def _targets(self, y: ArrayLike) -> Array:
+    def targets(self, y: ArrayLike) -> Array:
+        """Return targets as an array ``[m]``, or raise ``ValueError``."""
         y = checks.finite("y", y)
         if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
             raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
@@ -108,12 +109,14 @@ class Predictive:
         low, high = self.samples.min(axis=0) + reach, self.samples.max(axis=0) + reach
         for _ in range(40):  # bisection on the mixture's distribution function
             middle = (low + high) / 2
-            below = self._share_below(middle) < p
+            below = self.below(middle) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray((low + high) / 2)
 
-    def _share_below(self, y: Array) -> Array:
+    def below(self, y: Array) -> Array:
         """Return for each input the probability that a new target is at most ``y``, ``[m]``."""
+        if self.samples is None:
+            return np.asarray(ndtr((y - self.mean) / self.total_std))
         beyond, noisy = y - self.samples, self.aleatoric_std > 0
         smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
@@ -154,11 +157,15 @@ class BernoulliPredictive(Predictive):
         Raises:
             ValueError: y does not have one label 0 or 1 for each input.
         """
-        y = self._targets(y)
+        y = self.targets(y)
         if not np.isin(y, (0.0, 1.0)).all():
             raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
         with np.errstate(divide="ignore"):
             return np.log(np.where(y == 1, self.mean, 1 - self.mean))
+
+    def below(self, y: Array) -> Array:
+        """Return for each input the probability that a new label is at most ``y``, ``[m]``."""
+        return np.asarray((1 - self.mean) * (y >= 0) + self.mean * (y >= 1))
 
     def _quantile(self, p: float) -> Array:
         return np.asarray(p > 1 - self.mean, dtype=np.float64)

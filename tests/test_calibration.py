@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import softmax
 
 from bdl_teach import calibration
-from bdl_teach.predictive import Predictive
+from bdl_teach.predictive import BernoulliPredictive, Predictive
 
 RNG = np.random.default_rng(0)
 
@@ -56,6 +58,33 @@ def test_calibration_error_weights_each_bin_by_its_size():
     told = calibration.reliability(p, [0, 0, 0, 1])
     assert told.size[[6, 9]].tolist() == [1, 3]
     assert told.error == pytest.approx((3 * 0.05 + 0.65) / 4)
+
+
+def test_bins_of_confidence_include_their_upper_edge():
+    told = calibration.reliability([[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]], [0, 0, 0], n_bins=4)
+    assert told.size.tolist() == [0, 1, 2, 0] and told.accuracy[1:3].tolist() == [1.0, 0.5]
+
+
+def test_expected_coverage_is_the_share_of_drawn_targets_inside():
+    truth, lower, upper = np.array([0.0, 2.0]), np.array([-0.5, 1.0]), np.array([1.0, 5.0])
+    y = truth + 0.6 * np.random.default_rng(1).standard_normal((100_000, 2))
+    inside = ((lower <= y) & (y <= upper)).mean(axis=0)
+    found = calibration.expected_coverage(truth, 0.6, lower, upper)
+    np.testing.assert_allclose(found, inside, atol=5 * 0.5 / np.sqrt(len(y)))
+
+
+@given(level=st.floats(0.01, 0.99), noise=st.floats(0.1, 3.0), seed=st.integers(0, 99))
+def test_pit_of_interval_ends_differ_by_the_level(level, noise, seed):
+    draws = np.random.default_rng(seed).standard_cauchy((30, 4))
+    for p in (Predictive.from_samples(draws, noise), gaussian(draws[0], 0.7, noise)):
+        lower, upper = (calibration.pit(p, end) for end in p.interval(level))
+        np.testing.assert_allclose([lower, 1 - upper], (1 - level) / 2, atol=1e-7)
+
+
+def test_pit_of_labels_is_their_distribution_function():
+    prediction = BernoulliPredictive.from_logits(np.log([[3.0, 1.0]] * 2))
+    np.testing.assert_allclose(calibration.pit(prediction, [0.0, 0.0]), [0.25, 0.5])
+    np.testing.assert_allclose(calibration.pit(prediction, [1.0, -1.0]), [1.0, 0.0])
 
 
 def test_pit_of_draws_is_the_cdf_of_their_mixture():

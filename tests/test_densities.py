@@ -110,6 +110,7 @@ def test_samples_of_prior_have_its_standard_deviation(prior):
     error = prior.std * np.sqrt((kurtosis - 1) / (4 * n))  # of a sample standard deviation
     assert abs(w.std() - prior.std) < 5 * error
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
+    np.testing.assert_allclose(prior.density(w), np.exp(prior.log_prob(w)))
 
 
 @pytest.mark.parametrize(
@@ -133,3 +134,16 @@ def test_samples_of_prior_have_its_standard_deviation(prior):
 def test_invalid_density_argument_is_refused(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()
+
+
+def test_prior_precision_is_positive_and_is_cost_slope_divided_by_weight():
+    w = np.array([-3.0, -0.4, -0.05, 0.0, 0.2, 0.3, 1.0])
+    np.testing.assert_allclose(Gaussian(0.5).precision(w), 4.0)
+    mixture = ScaleMixture(1.5, 0.1, 0.5)
+    near, h = np.where(w == 0, 1e-4, w), 1e-5
+    below, at, above = (mixture.log_prob(near + d) for d in (-h, 0.0, h))
+    delta = mixture.precision(w)
+    np.testing.assert_allclose(delta, -(above - below) / (2 * h) / near, rtol=1e-4)
+    assert (delta >= 1.5**-2 - 1e-9).all() and (delta <= 0.1**-2).all()
+    curvature = -(above - 2 * at + below) / h**2
+    assert curvature.min() < -10, "the true curvature is negative"

@@ -14,6 +14,12 @@ def test_polynomial_features_are_the_powers_of_2x(d: int) -> None:
     np.testing.assert_allclose(features.polynomial(X, d), expected)
 
 
+def test_bumps_are_gaussian_densities_three_quarters_of_a_gap_wide():
+    centres = np.linspace(-1.0, 1.0, 5)
+    expected = np.exp(-((X - centres) ** 2) / (2 * (0.75 * 0.5) ** 2))
+    np.testing.assert_allclose(features.bumps(X, 5), expected)
+
+
 @pytest.mark.parametrize(
     ("kind", "x", "d"),
     [("splines", X, 3), ("bumps", X, 1), ("polynomial", X, 0), ("bumps", X[:, 0], 3)],

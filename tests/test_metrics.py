@@ -105,3 +105,17 @@ def test_class_log_likelihood_stays_finite_where_probabilities_round_to_zero():
 
 def test_brier_score_is_two_for_a_certain_wrong_class():
     assert metrics.brier_score(np.eye(3), [0, 2, 1]) == pytest.approx(4 / 3)  # one of three right
+
+
+def test_risk_is_the_error_rate_of_the_surest_answers():
+    """Answers of equal confidence count with their mean error rate."""
+    rng = np.random.default_rng(0)
+    p, labels = rng.multinomial(10, [1 / 3] * 3, 40) / 10, rng.integers(0, 3, 40)
+    confidence = p.max(axis=1)
+    wrong = 1.0 * (p.argmax(axis=1) != labels)
+    mean = np.array([wrong[confidence == c].mean() for c in confidence])
+    order = np.argsort(-confidence)
+    coverage, risk = metrics.risk_coverage(p, labels)
+    k = np.arange(1, 41)
+    np.testing.assert_allclose(coverage, k / 40)
+    np.testing.assert_allclose(risk, np.cumsum(mean[order]) / k)

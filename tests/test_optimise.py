@@ -8,6 +8,7 @@ import pytest
 from bdl_teach import DivergedError, optimise
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
+from bdl_teach.methods import point
 from bdl_teach.optimise import Schedule, Trace
 
 START = [np.float32([3.0, -2.0]), np.float32([[0.5, 4.0, -1.0]])]
@@ -93,16 +94,20 @@ def test_frame_equals_result_of_a_run_of_that_many_steps():
 
 
 def diverging(*bad: int):
-    """Return a fit that returns its seed, or diverges at the step of that number."""
+    """Return a fit that returns the number of its start, or diverges at the step of its number."""
 
-    def fit(seed: int) -> int:
-        if seed in bad:
-            raise DivergedError(seed, "walk slower")
-        return seed
+    def fit(settings: point.Settings) -> int:
+        start = settings.seed // 10**6
+        if start in bad:
+            raise DivergedError(start, "walk slower")
+        return start
 
     return fit
 
 
-@pytest.mark.parametrize(("bad", "best"), [((), 3), ((5, 3), 4)])
+@pytest.mark.parametrize(("bad", "best"), [((), 2), ((0, 2), 1)])
 def test_best_start_is_kept_and_diverging_one_skipped(bad, best):
-    assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
+    settings = point.Settings(starts=3, seed=7)
+    assert optimise.best_start(diverging(*bad), settings, lambda start: -start) == best
+    with pytest.raises(DivergedError, match="step 0: walk slower"):
+        optimise.best_start(diverging(0, 1, 2), settings, float)

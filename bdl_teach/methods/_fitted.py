@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,6 @@ LONGER = 3000  # steps of a longer run
 # Nats for each data point by which a longer run may lower the F of a converged fit to many points:
 # about as much as ``ARRIVED`` divided by the 32 points of a small problem.
 TOLERANCE_A_POINT = 0.5
-
-FitT = TypeVar("FitT", bound="Variational")
 
 
 class Variational(ABC):
@@ -71,6 +69,28 @@ class Variational(ABC):
                 if not self.free_energy - self.longer(k).free_energy <= self.tolerance:
                     return False
         return True
+
+
+class ClosedForm(ABC):
+    """Base class of fits that draw nothing: their predictive is a Gaussian in closed form."""
+
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Return the predictive in the units of y; its ``samples`` are ``None``.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Unused, since nothing is drawn; >= 1.
+            seed: Unused; >= 0.
+
+        Raises:
+            ValueError: x does not have d columns, ``n_samples`` < 1, or ``seed`` < 0.
+        """
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
+        return self._predict(x)
+
+    @abstractmethod
+    def _predict(self, x: ArrayLike) -> Predictive: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,12 +287,3 @@ class VariationalFit(NetworkFit, Variational):
             "kl_weight": problem.kl_weight,
             "seed": problem.seed,
         }
-
-
-def best_start(once: Callable[[Any], FitT], settings: Any) -> FitT:
-    """Fit from each of ``settings.starts`` seeds, and return the fit of lowest free energy."""
-    return optimise.best_of(
-        lambda seed: once(replace(settings, seed=seed)),
-        optimise.start_seeds(settings.seed, settings.starts),
-        lambda fitted: fitted.free_energy,
-    )

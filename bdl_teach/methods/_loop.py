@@ -119,21 +119,24 @@ class Plan(NamedTuple):
         """Return ``values`` [..., n_weights], padded with 0, as float32 [..., padded.n_weights]."""
         return as_float(embed(values, self.network, self.padded))
 
+    def given(self, **inputs: Any) -> Plan:
+        """Return a plan with other values of some fields of ``inputs``."""
+        return self._replace(inputs=self.inputs._replace(**inputs))
+
     def train(
         self,
         program: Callable[..., optimise.Trace],
         starts: Sequence[Tensor],
-        inputs: LoopInputs,
         cooldown: float,
         record: tuple[Sequence[str], str],
     ) -> tuple[list[Array], dict[str, Any]]:
         """Run a program of :func:`programs`; return the final parameters and other fields of a fit.
 
-        ``starts`` and ``inputs`` are padded. The returned parameters ``[n_weights, ...]``, in
-        float64, are not. ``cooldown`` is explained in ``optimise.schedule``. ``record`` holds the
-        names of the recorded quantities, and the advice to give if one of them is not finite.
+        ``starts`` are padded. The returned parameters ``[n_weights, ...]``, in float64, are not.
+        ``cooldown`` is explained in ``optimise.schedule``. ``record`` holds the names of the
+        recorded quantities, and the advice to give if one of them is not finite.
         """
-        o, used = self.settings, self.network.positions_in(self.padded)
+        o, used, inputs = self.settings, self.network.positions_in(self.padded), self.inputs
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
         looped = self.capacity.n_samples > 1 or self.capacity.chunk is not None
         n_blocks = inputs.n_samples * inputs.n_chunks if looped else None
@@ -141,8 +144,8 @@ class Plan(NamedTuple):
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
         path = path and path._replace(parameters=[p[:, used] for p in path.parameters])
-        told = {**self.shared, "history": history, "path": path}
-        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], told
+        fields = {**self.shared, "history": history, "path": path}
+        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], fields
 
 
 def lay_out(

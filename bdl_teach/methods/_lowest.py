@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -104,7 +104,8 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
         value, default = getattr(o, name), getattr(Settings, name)
         if value is not default and not (np.isscalar(value) and value == default):
             raise ValueError(f"{name}: expected {default} with side_by_side, got {value!r}")
-    plan, starts = _plan(x, y, o), checks.count("starts", o.starts)
+    noise = _rao_blackwell.noise(o.likelihood)
+    plan, starts = _mean_field.prepare(x, y, o, **noise), checks.count("starts", o.starts)
     rng = np.random.default_rng(plan.problem.seed)
     n_few = starts // 2 if len(plan.network.hidden_units) == 1 else 0
     n_modes = (starts - n_few) // 2
@@ -114,13 +115,6 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
     std[len(std) - n_modes :] = NARROW
     means, stds = zip(*small, (mean, std), strict=True)
     return _trained(plan, np.concatenate(means), np.concatenate(stds), n_modes)
-
-
-def _plan(x: ArrayLike, y: ArrayLike, o: Settings) -> Plan:
-    """Lay out the training without draws of the weights, but with the noise of the data points."""
-    plan = _mean_field.prepare(x, y, o, draws_weights=False)
-    widths = partial(_rao_blackwell.noise_widths, likelihood=o.likelihood)
-    return plan._replace(inputs=plan.inputs._replace(zeta=_loop.row_noise(plan, widths)))
 
 
 def _scale(network: MLP) -> Array:
@@ -138,17 +132,17 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
     room = Capacity(plan.capacity.n, (few,), 1, plan.capacity.chunk)
     steps = max(1, 4 * o.steps // 5)
     small = replace(o, hidden_units=(min(few, width),), capacity=room, steps=steps)
-    small_plan = _plan(data, plan.problem.y, small)
+    noise = _rao_blackwell.noise(o.likelihood)
+    small_plan = _mean_field.prepare(data, plan.problem.y, small, **noise)
     network = small_plan.network
     used = network.positions_in(plan.network)
     w = _scale(plan.network)[used] * rng.standard_normal((n, len(used)))
     w[::2] *= 2.0
     first, second = data[rng.integers(len(data), size=(2, n, *network.hidden_units))]
     place = first + rng.random((*first.shape[:2], 1)) * (second - first)  # [n, units, d]
-    weight, bias, *_ = np.split(
-        w, np.cumsum([math.prod(shape) for shape in network.shapes]), axis=1
-    )
-    bias[:] = -(weight.reshape(place.shape) * place).sum(axis=-1)  # views of w
+    weight, bias, *rest = network.split(w)
+    bias[..., 0] = -(weight * place).sum(axis=-1)
+    w = np.concatenate([part.reshape(n, -1) for part in (weight, bias, *rest)], axis=1)
     trace = _run(small_plan, w, np.full(w.shape, NARROW), n, _FEW)
     cost = trace.records.numpy()[-1, 0]
     best = np.argsort(cost)[:n_few]  # NaN comes last
@@ -192,14 +186,14 @@ def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
     ]
     order = np.argsort(energies)
     best = int(order[0])
-    _, told = plan.train(lambda *_: _alone(trace, best), [], plan.inputs, 1.0, RECORD)
+    _, fields = plan.train(lambda *_: _alone(trace, best), [], 1.0, RECORD)
     return Fit(
         mean=mean[best],
         std=std[best],
         problem=plan.problem,
         starts_free_energy=energies,
         leaders={int(k): (mean[k], std[k]) for k in order[:N_LEADERS]},
-        **told,
+        **fields,
     )
 
 
@@ -242,7 +236,8 @@ class Fit(_mean_field.Fit):
         """
         rate = self._rates[self.likelihood][0] if learning_rate is None else learning_rate
         o = Settings(**self._same_problem, steps=steps, learning_rate=rate)
-        plan = _plan(self.problem.x, self.problem.y, o)
+        noise = _rao_blackwell.noise(self.likelihood)
+        plan = _mean_field.prepare(self.problem.x, self.problem.y, o, **noise)
         mean, std = (np.array(part) for part in zip(*self.leaders.values(), strict=True))
         found = _trained(plan, mean, std, n_modes=0)
         energies, leaders = self.starts_free_energy.copy(), dict(self.leaders)

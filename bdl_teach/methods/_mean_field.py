@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bdl_teach import elbo, likelihoods, predictive
+from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -20,7 +20,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
-from bdl_teach.methods._fitted import VariationalFit, best_start
+from bdl_teach.methods._fitted import VariationalFit
 from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
 from bdl_teach.methods._settings import Training
 from bdl_teach.mlp import MLP
@@ -87,27 +87,33 @@ def fit(
     x: ArrayLike,
     y: ArrayLike,
     settings: Settings,
-    widths: Callable[[MLP], Sequence[int]] = lambda network: (),
-    draws_weights: bool = True,
+    **noise: Any,
 ) -> Fit:
     """Train with a method's ``program``, from ``settings.starts`` starts, and return the best fit.
 
-    :func:`row_noise` explains ``widths``, and :func:`lay_out` explains ``draws_weights``.
+    ``noise`` are arguments of :func:`prepare`.
     """
 
     def once(o: Settings) -> Fit:
-        plan = prepare(x, y, o, draws_weights)
-        inputs = plan.inputs._replace(zeta=row_noise(plan, widths))
-        moved, told = plan.train(
-            program(plan.padded, o.likelihood), start(o, plan), inputs, o.cooldown, RECORD
-        )
-        return Fit(**_posterior(*moved), problem=plan.problem, **told)
+        plan = prepare(x, y, o, **noise)
+        loop = program(plan.padded, o.likelihood)
+        moved, fields = plan.train(loop, start(o, plan), o.cooldown, RECORD)
+        return Fit(**_posterior(*moved), problem=plan.problem, **fields)
 
-    return best_start(once, settings)
+    return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
-def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True) -> Plan:
-    """Check the settings, and return the plan of a minibatch training (see :func:`lay_out`)."""
+def prepare(
+    x: ArrayLike,
+    y: ArrayLike,
+    o: Settings,
+    widths: Callable[[MLP], Sequence[int]] = lambda network: (),
+    draws_weights: bool = True,
+) -> Plan:
+    """Check the settings, and return the plan of a minibatch training.
+
+    :func:`row_noise` explains ``widths``, and :func:`lay_out` explains ``draws_weights``.
+    """
     prior = ScaleMixture() if o.prior is None else o.prior
     plan = lay_out(x, y, o, prior, o.n_samples, draws_weights)
     n_batches = checks.batches(o.n_batches, len(plan.problem.x))
@@ -115,6 +121,7 @@ def prepare(x: ArrayLike, y: ArrayLike, o: Settings, draws_weights: bool = True)
     shares = elbo.minibatch_weights(n_batches, scheme)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
     inputs = plan.inputs._replace(
+        zeta=row_noise(plan, widths),
         kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
@@ -157,14 +164,7 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
 def exact_free_energy(fit: Fit) -> float:
     """Return F in nats, in float64: for a Gaussian likelihood and at most one hidden layer."""
     network, problem, mean, std = fit.network, fit.problem, fit.mean, fit.std
-    cuts = np.cumsum([rows * columns for rows, columns in network.shapes])[:-1]
-    means, spreads = (
-        [
-            part.reshape(shape)
-            for part, shape in zip(np.split(values, cuts), network.shapes, strict=True)
-        ]
-        for values in (mean, std**2)
-    )
+    means, spreads = network.split(mean), network.split(std**2)
     h, var = problem.x.T, np.zeros_like(problem.x.T)  # [units, n]
     for i in range(0, len(means), 2):
         at = means[i] @ h + means[i + 1]
@@ -229,10 +229,8 @@ class Fit(VariationalFit):
         """Return a new fit (see ``VariationalFit._refit``) with the Rao-Blackwellised estimator."""
         start = start or {"initial": (self.mean, self.std)}
         o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
-        widths = partial(_rao_blackwell.noise_widths, likelihood=self.likelihood)
-        x, y = self.problem.x, self.problem.y
-        again = fit(_rao_blackwell.program, x, y, o, widths, draws_weights=False)
-        return cast("Self", again)
+        x, y, noise = self.problem.x, self.problem.y, _rao_blackwell.noise(self.likelihood)
+        return cast("Self", fit(_rao_blackwell.program, x, y, o, **noise))
 
     @property
     def exact(self) -> bool:

@@ -60,7 +60,7 @@ class Target(NamedTuple):
         else:
             misfit = 0.5 * ((y - f) / self.noise_std) ** 2 + math.log(self.noise_std)
             misfit += HALF_LOG_TWO_PI
-        log_prior = np.logaddexp(*_log_components(w, self.prior)) - HALF_LOG_TWO_PI
+        log_prior = np.logaddexp(*self.prior.log_components(w))
         return float(misfit.sum() - log_prior.sum())
 
     def by_output(self, f: Array) -> tuple[Array, Array]:
@@ -99,7 +99,7 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
 
     ``tau`` holds for each hidden layer the width τ of its smoothed ReLU; () is the ReLU itself.
     """
-    parts = _parts(network, w)
+    parts = network.split(w)
     matrices, biases = parts[::2], parts[1::2]
     below, pre_activations, slopes = [x], [], []
     for k, (weight, bias) in enumerate(zip(matrices[:-1], biases[:-1], strict=True)):
@@ -111,33 +111,12 @@ def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass
     return Pass(matrices, below, pre_activations, slopes, f[:, 0])
 
 
-def _parts(network: MLP, flat: Array) -> list[Array]:
-    """Split ``flat`` [n_weights] into arrays of the shapes of the network's matrices and biases."""
-    pieces = np.split(flat, np.cumsum([a * b for a, b in network.shapes])[:-1])
-    return [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
-
-
-def prior_precision(w: Array, prior: Prior) -> Array:
-    """Return δ ``[k]``: E[1/σ² | w] over the prior's components, so that −∂ log P(w)/∂w = δ w."""
-    one, other = _log_components(w, prior)
-    share = expit(one - other)
-    return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
-
-
-def _log_components(w: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return log(π_i N(w | 0, σ_i²)) + ½ log 2π of both components i of the prior, at w ``[k]``."""
-    sigma1, sigma2, pi = prior.mixture
-    with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
-        one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
-    return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
-
-
 def gradient(target: Target, w: Array, smoothed: bool) -> Array:
     """Return ∂U/∂w ``[n_weights]``; if ``smoothed``, for ReLUs smoothed with the smallest τ."""
     tau = [float(size) for size in ROUNDED[-1] * _sizes(target, w)] if smoothed else []
     p = forward(target.network, w, target.x, tau)
     slope, _ = target.by_output(p.f)
-    return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
+    return np.asarray(target.prior.precision(w) * w - slope @ p.jacobian())
 
 
 def _sizes(target: Target, w: Array) -> Array:
@@ -173,7 +152,7 @@ def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
     (now, cost), damping = look(w), 0.1
     for _ in range(_STEPS):
         slope, h = target.by_output(now.f)
-        rows, delta = now.jacobian(), prior_precision(w, target.prior)
+        rows, delta = now.jacobian(), target.prior.precision(w)
         downhill = slope @ rows - delta * w
         curvature = (rows.T * h) @ rows + np.diag(delta)
         _add_kinks(curvature, now, slope, target.network, tau)
@@ -209,4 +188,4 @@ def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Seque
 @lru_cache(maxsize=64)
 def _units(network: MLP, k: int) -> Array:
     """Return the indices of each unit's weights in layer k, the bias last ``[units, in + 1]``."""
-    return np.hstack(_parts(network, np.arange(network.n_weights))[2 * k : 2 * k + 2])
+    return np.hstack(network.split(np.arange(network.n_weights))[2 * k : 2 * k + 2])

@@ -16,6 +16,8 @@ eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 from bdl_teach import likelihoods
 from bdl_teach.backend import Tensor, tf
@@ -30,6 +32,11 @@ LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone
 def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
     """Return the widths of the drawn hidden layers: all for labels, else all but the last."""
     return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
+
+
+def noise(likelihood: str) -> dict[str, Any]:
+    """Return what the estimator draws, as arguments of ``_mean_field.prepare``."""
+    return {"widths": partial(noise_widths, likelihood=likelihood), "draws_weights": False}
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods
+from bdl_teach import likelihoods, optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell, local_reparam
-from bdl_teach.methods._fitted import ARRIVED, best_start
+from bdl_teach.methods._fitted import ARRIVED
 from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
@@ -108,7 +108,7 @@ class Model(NamedTuple):
     unit: Array  # [n_weights]: σ = unit · softplus(ρ)
 
 
-class Walk(NamedTuple):
+class Descent(NamedTuple):
     """How F is minimised: the gradient estimator, and which parameters the steps change."""
 
     estimator: str
@@ -224,19 +224,19 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
 
 
 def _free_energy(
-    network: MLP, likelihood: str, walk: Walk, theta: Tensor, block: Block, p: LoopInputs
+    network: MLP, likelihood: str, descent: Descent, theta: Tensor, block: Block, p: LoopInputs
 ) -> Costs:
     std = tf.nn.softplus(theta[1])
-    gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
+    gamma = theta[0] if descent.coordinates == "gamma" else theta[0] / std
     unit, groups = p.own  # [n_weights]; [layers, n_weights], 1 where a weight is in a group
     gamma, std = gamma * p.unit_mask, std * unit * p.unit_mask
-    kl = weight_cost(gamma) if walk.own_priors else group_cost(gamma, std, groups)
+    kl = weight_cost(gamma) if descent.own_priors else group_cost(gamma, std, groups)
     mu = gamma * std
-    if walk.estimator == "quiet":
+    if descent.estimator == "quiet":
         moments = _rao_blackwell.output_moments(network, mu, std, block.zeta, block.x)
         given = (block.y, *moments, p.noise_std, block.row_weight)
         return _loop.costs(kl, likelihoods.expected_cost(likelihood, *given), block, p)
-    if walk.estimator == "shared":
+    if descent.estimator == "shared":
         f = network(mu + std * block.eps, block.x)
     else:
         f = local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
@@ -251,7 +251,7 @@ _program = _loop.programs(_free_energy)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Bayesian neural network together with the standard deviation of its prior."""
     offered = [name for name in _WIDTHS if name != "quiet" or settings.likelihood == "gaussian"]
-    walk = Walk(
+    descent = Descent(
         checks.choice("estimator", settings.estimator, offered),
         checks.choice("coordinates", settings.coordinates, ("mu", "gamma")),
         settings.tie == "weight",
@@ -260,36 +260,38 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     rho = checks.starting_rho("initial_rho", settings.initial_rho)
 
     def once(o: Settings) -> Fit:
-        plan = _loop.lay_out(x, y, o, None, o.n_samples, walk.estimator == "shared")
+        plan = _loop.lay_out(x, y, o, None, o.n_samples, descent.estimator == "shared")
         model = choose(plan.network, o.tie, o.biases, o.scale)
         rhos = np.full(len(plan.draw), rho)
-        return _train(model, walk, plan, strength * plan.draw, rhos, o.cooldown)
+        return _train(model, descent, plan, strength * plan.draw, rhos, o.cooldown)
 
-    return best_start(once, settings)
+    return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
-def _train(model: Model, walk: Walk, plan: Plan, gamma: Array, rho: Array, cooldown: float) -> Fit:
+def _train(
+    model: Model, descent: Descent, plan: Plan, gamma: Array, rho: Array, cooldown: float
+) -> Fit:
     """Train from the starting (γ, ρ), each ``[n_weights]``, and return the fit."""
-    place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
+    place = gamma if descent.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
     n_layers = len(plan.network.shapes) // 2
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
-    inputs = plan.inputs._replace(
+    plan = plan.given(
         unit_mask=plan.embed(1.0 * model.used),
-        zeta=_loop.row_noise(plan, _WIDTHS[walk.estimator]),
+        zeta=_loop.row_noise(plan, _WIDTHS[descent.estimator]),
         own=(plan.embed(model.unit), plan.embed(1.0 * groups)),
     )
-    program = _program(plan.padded, plan.settings.likelihood, walk)
+    program = _program(plan.padded, plan.settings.likelihood, descent)
     starts = [plan.embed(place), plan.embed(rho)]
-    moved, told = plan.train(program, starts, inputs, cooldown, RECORD)
-    posterior = _posterior(moved, model, walk)
-    return Fit(**posterior, model=model, walk=walk, problem=plan.problem, **told)
+    moved, fields = plan.train(program, starts, cooldown, RECORD)
+    posterior = _posterior(moved, model, descent)
+    return Fit(**posterior, model=model, descent=descent, problem=plan.problem, **fields)
 
 
-def _posterior(parameters: Sequence[Array], model: Model, walk: Walk) -> dict[str, Any]:
+def _posterior(parameters: Sequence[Array], model: Model, descent: Descent) -> dict[str, Any]:
     """Return a fit's ``mean``, ``std``, ``gamma`` and ``prior_std``, from trained parameters."""
     place, rho = parameters
     std = np.logaddexp(0.0, rho)
-    gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
+    gamma = model.used * (place if descent.coordinates == "gamma" else place / std)
     std *= model.used * model.unit
     used, prior_std = model.used, np.zeros_like(std)
     prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], model.groups[used])
@@ -305,13 +307,13 @@ class Fit(_mean_field.Fit):
         gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
         model: The chosen model: which weights exist and which share a prior.
-        walk: The gradient estimator, and the parameter that is trained beside ρ: μ or γ.
+        descent: The gradient estimator, and the parameter that is trained beside ρ: μ or γ.
     """
 
     gamma: Array
     prior_std: Array
     model: Model
-    walk: Walk = Walk("local", "mu")
+    descent: Descent = Descent("local", "mu")
     exact = False
     n_longer = 1 + len(_NEW_STARTS)
     tolerance = ARRIVED
@@ -319,7 +321,7 @@ class Fit(_mean_field.Fit):
     _rates = {"gaussian": (0.1, 0.3), "bernoulli": (0.02, 0.08)}
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
-        return _posterior(parameters, self.model, self.walk)
+        return _posterior(parameters, self.model, self.descent)
 
     @property
     def signal_to_noise(self) -> Array:
@@ -341,8 +343,8 @@ class Fit(_mean_field.Fit):
         if start:
             gamma = start["start_scale"] * plan.draw
             rho = np.full(len(gamma), start["initial_rho"])
-        walk = self.walk._replace(estimator=_CALMEST[self.likelihood], coordinates="mu")
-        return cast("Self", _train(self.model, walk, plan, gamma, rho, 1.0))
+        descent = self.descent._replace(estimator=_CALMEST[self.likelihood], coordinates="mu")
+        return cast("Self", _train(self.model, descent, plan, gamma, rho, 1.0))
 
     def plug_in(self, x: ArrayLike) -> Predictive:
         """Return the prediction of the single network at the mean weights."""

@@ -70,21 +70,23 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         anchors = prior.std * _draws(seeds, plan.network.n_weights, 0xA2C)
 
     def member(seed: int) -> point.Fit:
-        inputs = point.prior_inputs(plan, prior is not None, anchors[seeds.index(seed)])
+        own = point.with_prior(plan, prior is not None, anchors[seeds.index(seed)])
         if o.anchored and o.likelihood == "gaussian":
             noise = plan.settings.noise_std * _draws([seed], len(plan.problem.x), 0xDA7A).T
-            inputs = inputs._replace(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
-        return point.train(plan, inputs, seed)
+            own = own.given(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
+        return point.train(own, seed)
 
     members = optimise.side_by_side(member, seeds)
     first, paths = members[0], [one.path for one in members if one.path is not None]
-    told = {name: np.mean([one.history[name] for one in members], axis=0) for name in first.history}
+    costs = {
+        name: np.mean([one.history[name] for one in members], axis=0) for name in first.history
+    }
     path = None
     if paths and sum(one.parameters[0].size for one in paths) <= optimise.MOST_NUMBERS:
         weights = np.stack([one.parameters[0] for one in paths], axis=1)  # [frames, k, n_weights]
         records = np.mean([one.records for one in paths], axis=0)
         path = optimise.Path(paths[0].steps, records, [weights])
-    shared = {**vars(first), "history": {**told, "step": first.history["step"]}, "path": path}
+    shared = {**vars(first), "history": {**costs, "step": first.history["step"]}, "path": path}
     shared["weights"] = np.stack([one.weights for one in members])
     return Fit(**shared, anchors=anchors)
 

@@ -156,7 +156,6 @@ def fit(
     initial_rho: float = -3.0,
     filters: int = 64,
     kernel_size: int = 5,
-    pixel_scale: float = 1.0,
     n_classes: int | None = None,
     seed: int = 0,
 ) -> Fit:
@@ -175,7 +174,6 @@ def fit(
         initial_rho: Starting value of every ρ; −3 is TFP's, σ = 0.049.
         filters: Number of kernels of the convolution.
         kernel_size: Side of a kernel, in pixels.
-        pixel_scale: Factor on the pixels; 255 gives pixels from 0 to 255.
         n_classes: Number of classes; the largest label + 1 if not given.
         seed: Seed of the starting point, of the order of the pictures and of every ε.
 
@@ -197,12 +195,11 @@ def fit(
         initial_rho=checks.number("initial_rho", initial_rho),
         seed=checks.count("seed", seed, 0),
     )
-    scale = checks.positive("pixel_scale", pixel_scale)
     kl_weight = checks.non_negative("kl_weight", kl_weight)
     learning_rate = checks.positive("learning_rate", learning_rate)
     sizes = checks.count("epochs", epochs), checks.count("batch_size", batch_size)
     problem = Problem(x[..., 0], y, kl_weight, learning_rate, *sizes, seed)
-    return _trained(network, network.build(), scale, problem)
+    return _trained(network, network.build(), problem)
 
 
 def ensemble(
@@ -232,12 +229,12 @@ def ensemble(
     return Ensemble(tuple(fit(images, labels, seed=one, **given) for one in seeds))
 
 
-def _trained(network: ConvNet, built: Built, pixel_scale: float, o: Problem) -> Fit:
+def _trained(network: ConvNet, built: Built, o: Problem) -> Fit:
     """Train the variables of ``built`` from their current values, and return the fit."""
     adam = tf.keras.optimizers.legacy.Adam(o.learning_rate)
     step = _train_step(built.model, adam, len(o.x), o.kl_weight)
-    history = _train(step, o.x[..., None] * np.float32(pixel_scale), built.draw, o)
-    return Fit(network, built, pixel_scale, history, o)
+    history = _train(step, o.x[..., None], built.draw, o)
+    return Fit(network, built, history, o)
 
 
 def _train(step: Callable[..., Tensor], x: Array, draw: Tensor, o: Problem) -> dict[str, Array]:
@@ -306,7 +303,6 @@ class Fit(Variational):
     Attributes:
         network: The sizes of the network.
         built: Its layers and variables.
-        pixel_scale: Factor that multiplies the pixels, which are given in [0, 1].
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures, means over each epoch; ``complexity_cost`` is without ``kl_weight``.
         problem: The pictures and the settings of the training.
@@ -314,7 +310,6 @@ class Fit(Variational):
 
     network: ConvNet
     built: Built
-    pixel_scale: float
     history: dict[str, Array]
     problem: Problem
 
@@ -344,7 +339,7 @@ class Fit(Variational):
         o = self.problem
         least = -(-_LEAST_STEPS // -(-len(o.labels) // o.batch_size))
         problem = o._replace(epochs=max(o.epochs, least), seed=o.seed + _OTHER_ORDERS)
-        return _trained(self.network, self._copy(), self.pixel_scale, problem)
+        return _trained(self.network, self._copy(), problem)
 
     def _copy(self) -> Built:
         built = self.network.build()
@@ -386,7 +381,7 @@ class Fit(Variational):
 
     def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Return the logits ``[s, n, classes]`` whose softmax is :meth:`predict`."""
-        x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
+        x = _pictures(images, self.network.image_shape)
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         logits = np.empty((s, len(x), self.network.n_classes))
         for i in range(s):

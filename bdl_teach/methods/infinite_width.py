@@ -36,6 +36,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
+from bdl_teach.methods._fitted import ClosedForm
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -138,19 +139,15 @@ def prior_functions(
     *,
     prior: Prior | None = None,
     hidden_units: tuple[int, ...] = (20, 20),
-    times: int = 1,
     seed: int = 0,
 ) -> Array:
     """Draw finite networks from the prior, and return their outputs.
-
-    For large ``times`` their distribution is close to that of the Gaussian process.
 
     Args:
         x: Inputs ``[m, d]``.
         n_samples: Number of networks S.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        hidden_units: Width of each hidden layer, for ``times`` = 1.
-        times: Factor n on the widths; weights from a hidden layer to the next are divided by √n.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
         seed: Seed of the weights.
 
     Returns:
@@ -161,16 +158,12 @@ def prior_functions(
     """
     x = checks.inputs("x", x)
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    times = checks.count("times", times)
-    widths = [times * k for k in checks.layer_widths("hidden_units", hidden_units)]
-    network = MLP(x.shape[1], tuple(widths))
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     shape = (checks.count("n_samples", n_samples), network.n_weights)
-    flat = prior.sample(shape, seed=checks.count("seed", seed, 0))
-    pieces = np.split(flat, np.cumsum([a * b for a, b in network.shapes])[:-1], axis=1)
-    parts = [p.reshape(-1, *shape) for p, shape in zip(pieces, network.shapes, strict=True)]
+    parts = network.split(prior.sample(shape, seed=checks.count("seed", seed, 0)))
     h = parts[0] @ x.T + parts[1]  # [s, units, m]
     for weight, bias in zip(parts[2::2], parts[3::2], strict=True):
-        h = weight @ np.maximum(0.0, h) / math.sqrt(times) + bias
+        h = weight @ np.maximum(0.0, h) + bias
     return np.asarray(h[:, 0])
 
 
@@ -212,7 +205,7 @@ def fit(
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(ClosedForm):
     """A Gaussian process, conditioned on data.
 
     Attributes:
@@ -230,21 +223,9 @@ class Fit:
     factor: Array
     log_evidence: float
 
-    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the exact predictive, a Gaussian.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused, since nothing is drawn; >= 1.
-            seed: Unused; >= 0.
-
-        Raises:
-            ValueError: x does not have d columns, ``n_samples`` < 1, or ``seed`` < 0.
-        """
+    def _predict(self, x: ArrayLike) -> Predictive:
         x = checks.inputs("x", x, self.x.shape[1])
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
         prior = _moments(self.x, x, self.prior, self.hidden_units)
-        told = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
-        std = np.sqrt(np.maximum(prior.right[0] - (told**2).sum(axis=0), 0.0))
+        explained = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
+        std = np.sqrt(np.maximum(prior.right[0] - (explained**2).sum(axis=0), 0.0))
         return Predictive(prior.cross.T @ self.pull, std, np.full(len(x), self.noise_std))

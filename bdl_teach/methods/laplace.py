@@ -46,7 +46,7 @@ from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._newton import Target, prior_precision
+from bdl_teach.methods._newton import Target
 from bdl_teach.methods._settings import Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -151,8 +151,8 @@ def jacobian(
     Returns:
         f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
     """
-    told = _newton.forward(network, weights, x)
-    return told.f, told.jacobian(n_layers)
+    at = _newton.forward(network, weights, x)
+    return at.f, at.jacobian(n_layers)
 
 
 def to_mode(
@@ -270,7 +270,7 @@ def _spread(target: Target, f: Array, rows: Array, w: Array, diagonal: bool = Fa
     entries of Λ outside its diagonal count as 0.
     """
     _, h = target.by_output(f)
-    delta = prior_precision(w, target.prior)
+    delta = target.prior.precision(w)
     if diagonal:
         return Spread((h @ rows**2 + delta) ** -0.5, np.zeros((0, len(w))), np.zeros(0))
     scale = delta**-0.5
@@ -290,7 +290,7 @@ def _last_layer(target: Target, rows: Array, w: Array) -> Array:
     for _ in range(NEWTON_STEPS):
         f = rows @ w
         slope, _ = target.by_output(f)
-        gradient = slope @ rows - prior_precision(w, target.prior) * w
+        gradient = slope @ rows - target.prior.precision(w) * w
         step = _spread(target, f, rows, w).cov @ gradient
         reach = np.abs(rows @ step).max()
         if target.likelihood == "bernoulli" and reach > 0.0:

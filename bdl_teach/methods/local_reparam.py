@@ -170,7 +170,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
             raise ValueError(f"estimator: expected 'quiet' with side_by_side, got {estimator!r}")
         return _lowest.fit(x, y, settings)
     if estimator == "quiet":
-        widths = partial(_rao_blackwell.noise_widths, likelihood=settings.likelihood)
-        return _mean_field.fit(_rao_blackwell.program, x, y, settings, widths, draws_weights=False)
+        noise = _rao_blackwell.noise(settings.likelihood)
+        return _mean_field.fit(_rao_blackwell.program, x, y, settings, **noise)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
-    return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))
+    return _mean_field.fit(program, x, y, settings, widths=partial(noise_widths, estimator))

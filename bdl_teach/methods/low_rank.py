@@ -23,17 +23,17 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import likelihoods, predictive
+from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field, point
-from bdl_teach.methods._fitted import VariationalFit, best_start
+from bdl_teach.methods._fitted import VariationalFit
 from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
 from bdl_teach.methods._mean_field import RECORD, REMEDY
-from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods._settings import Common, Training, taking
 from bdl_teach.mlp import MLP
 
 _RANKS = (8, 32, 128)  # padded ranks to compile for; beyond 128 its multiples
@@ -43,6 +43,7 @@ _PACE = 2.0
 _START = 0.5  # size of the first B, in steps of B
 _NEW_STARTS = ((1.0, -5.0), (None, -2.0))  # new starts of longer runs: (scale of the means, ρ)
 _STEPS_A_DRAW = 10  # SWAG: steps between two weight vectors of the path
+_BATCHES = 8  # SWAG: minibatches in an epoch, at most
 _N_PATH = 100  # SWAG: weight vectors of the path
 
 
@@ -68,14 +69,11 @@ class SwagSettings(Training):
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
         learning_rate: Step size on the path, > 0; a larger one gives a wider posterior.
-        n_batches: Minibatches M in an epoch, min(8, n) if not given; step t sees the points i with
-            i ≡ t (mod M), so shuffle rows that have an order, such as labels 0, 1, 0, 1.
     """
 
     prior: Prior | None = None
     rank: int = 20
     learning_rate: float = 0.05
-    n_batches: int | None = None
 
 
 def _log_det(b: Tensor) -> Tensor:
@@ -127,11 +125,11 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         b = _first_columns(plan, rank, o.columns)
         if o.columns is not None:
             b /= pace * tf.nn.softplus(rho)[:, None]
-        program, inputs = _program(plan.padded, o.likelihood), plan.inputs._replace(own=own)
-        moved, fitted = plan.train(program, [mu, rho, b], inputs, o.cooldown, RECORD)
+        program, plan = _program(plan.padded, o.likelihood), plan.given(own=own)
+        moved, fitted = plan.train(program, [mu, rho, b], o.cooldown, RECORD)
         return Fit(**_posterior(moved, rank), problem=plan.problem, **fitted)
 
-    return best_start(once, settings)
+    return optimise.best_start(once, settings, lambda fitted: fitted.free_energy)
 
 
 def _pace(d: int, rank: int) -> float:
@@ -186,25 +184,25 @@ def swag(x: ArrayLike, y: ArrayLike, settings: SwagSettings) -> Fit:
     After a MAP fit, 1000 Adam steps on minibatches at a constant rate yield a hundred weight
     vectors. q = N(mean, D² + L Lᵀ) has their mean; D² is half their variances, and L Lᵀ half the
     covariance of the last ``rank`` deviations from the running mean. With rank 0, D² is their whole
-    variances. Without minibatches the path would come to rest. ``history`` is that of the MAP fit.
+    variances. Without minibatches the path would come to rest: step t sees the points i with
+    i ≡ t (mod M), M = 8 or n. ``history`` is that of the MAP fit.
     """
     o, rank = settings, checks.count("rank", settings.rank, 0)
     if rank == 1 or rank > _N_PATH:
         raise ValueError(f"rank: expected 0 or a number from 2 to {_N_PATH}, got {rank}")
     x, y = likelihoods.data(o.likelihood, x, y)
-    n_batches = min(8, len(x)) if o.n_batches is None else o.n_batches
-    walk = {**vars(o), "n_batches": n_batches, "steps": _N_PATH * _STEPS_A_DRAW}
-    plan = _mean_field.prepare(x, y, Settings(**walk))
-    to_mode = {name: walk[name] for name in ("likelihood", "noise_std", "hidden_units", "seed")}
+    on_path = {"n_batches": min(_BATCHES, len(x)), "steps": _N_PATH * _STEPS_A_DRAW}
+    plan = _mean_field.prepare(x, y, Settings(**{**vars(o), **on_path}))
+    to_mode = {name: getattr(o, name) for name in vars(Common())}
     mode = point.fit(x, y, prior=plan.problem.prior, steps=o.steps, **to_mode)
     record = [str(j) for j in range(plan.padded.n_weights)], REMEDY
     program, start = _path_program(plan.padded, o.likelihood), [plan.embed(mode.weights)]
-    _, told = plan.train(program, start, plan.inputs, 0.0, record)
+    _, fields = plan.train(program, start, 0.0, record)
     used = plan.network.positions_in(plan.padded)
-    path = np.stack([told["history"][str(j)] for j in used], axis=1).astype(np.float64)
+    path = np.stack([fields["history"][str(j)] for j in used], axis=1).astype(np.float64)
     mean, own_std, columns = _moments(path, rank)
-    told |= {"history": mode.history, "path": None}
-    return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **told)
+    fields |= {"history": mode.history, "path": None}
+    return Fit(mean=mean, own_std=own_std, columns=columns, problem=plan.problem, **fields)
 
 
 def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:

@@ -109,12 +109,11 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
     kept = np.where(behind, 1.0 - rate, 1.0)  # probability that a weight is not 0 [n_weights]
     own = tuple(map(as_float, (ndtri(rate), rate, kept, float(prior is not None))))
-    zeta = _loop.row_noise(plan, lambda network: network.hidden_units)
+    plan = plan.given(zeta=_loop.row_noise(plan, lambda network: network.hidden_units), own=own)
     start = plan.embed(plan.draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, settings.likelihood)
-    inputs = plan.inputs._replace(zeta=zeta, own=own)
-    (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
-    return Fit(weights=weights, rate=rate, **told)
+    (weights,), fields = plan.train(program, [start], COOLDOWN, RECORD)
+    return Fit(weights=weights, rate=rate, **fields)
 
 
 @one_line

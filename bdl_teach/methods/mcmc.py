@@ -61,7 +61,7 @@ _WINDOW = 25  # transitions of NUTS between two reports of progress
 _JITTER = 0.4  # L of a transition differs from the given L by at most this share
 _DIVERGENT = -1000.0  # log of the acceptance below which TFP's NUTS calls a transition divergent
 
-Progress = Callable[[int, int], None]  # told (transitions done, transitions in all)
+Progress = Callable[[int, int], None]  # called with (transitions done, transitions in all)
 
 
 class _Recipe(NamedTuple):
@@ -268,10 +268,10 @@ def _sample(
     prior = ScaleMixture() if o.prior is None else o.prior
     shared = {name: value for name, value in vars(o).items() if hasattr(Training, name)}
     plan = lay_out(x, y, Training(steps=1, **shared), prior)
-    told, prior, seed = plan.inputs, plan.problem.prior, plan.problem.seed
-    rows = {name: getattr(told, name) for name in ("x", "y", "row_weight")}
+    inputs, prior, seed = plan.inputs, plan.problem.prior, plan.problem.seed
+    rows = {name: getattr(inputs, name) for name in ("x", "y", "row_weight")}
     rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
-    target = told._replace(**rows)  # all chunks of the data as one
+    target = inputs._replace(**rows)  # all chunks of the data as one
     shape = (checks.count("n_chains", o.n_chains, minimum=2), plan.network.n_weights)
     warmup = checks.count("n_warmup", o.n_warmup)
     is_gaussian = isinstance(prior, Gaussian)

@@ -76,33 +76,33 @@ def best(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         raise ValueError(f"weight_decay: expected 0 if a prior is given, got {decay}")
 
     plan = _loop.lay_out(x, y, settings, settings.prior)
-    inputs = prior_inputs(plan, settings.prior is not None, weight_decay=decay)
-    return optimise.best_of(
-        lambda seed: train(plan, inputs, seed),
-        optimise.start_seeds(settings.seed, settings.starts),
+    plan = with_prior(plan, settings.prior is not None, weight_decay=decay)
+    return optimise.best_start(
+        lambda o: train(plan, o.seed),
+        settings,
         lambda fitted: float(fitted.history["loss"][-1]),
     )
 
 
-def prior_inputs(
-    plan: Plan, has_prior: bool, anchor: Array | None = None, weight_decay: float = 0.0
-) -> LoopInputs:
-    """Return the training loop's inputs; ``anchor`` [n_weights] is the prior's mean, by default 0.
+def with_prior(
+    plan: Plan, has_prior: bool, anchor: ArrayLike = 0.0, weight_decay: float = 0.0
+) -> Plan:
+    """Return a plan for :func:`train`; ``anchor`` [n_weights] or 0 is the mean of the prior.
 
     Without ``has_prior`` the loss has no −log P(w). ``weight_decay`` is λ of the penalty ½ λ Σ w².
     """
-    mean = np.zeros(plan.network.n_weights) if anchor is None else anchor
+    mean = plan.embed(np.broadcast_to(anchor, plan.network.n_weights))
     decay = as_float(weight_decay, "weight_decay")
-    return plan.inputs._replace(own=(plan.embed(mean), as_float(float(has_prior)), decay))
+    return plan.given(own=(mean, as_float(float(has_prior)), decay))
 
 
-def train(plan: Plan, inputs: LoopInputs, seed: int) -> Fit:
+def train(plan: Plan, seed: int) -> Fit:
     """Fit one network to the data of ``plan``, from a starting point drawn with this seed."""
     draw = np.random.default_rng(seed).standard_normal(plan.network.n_weights)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
     program = _program(plan.padded, plan.settings.likelihood)
-    (weights,), told = plan.train(program, [start], inputs, COOLDOWN, RECORD)
-    return Fit(weights=weights, **told)
+    (weights,), fields = plan.train(program, [start], COOLDOWN, RECORD)
+    return Fit(weights=weights, **fields)
 
 
 @one_line

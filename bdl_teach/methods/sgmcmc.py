@@ -6,8 +6,8 @@ step of SGHMC and the density that it samples as ℓ → 0 are
     v ← β v − ℓ M⁻¹ ∇U(w) + √(2 (1 − β) ℓ T) M^(−½) ξ,   w ← w + v,   ξ ~ N(0, I),
     p_T(w) ∝ exp(−U(w)/T),
 
-so that T = 1 is the posterior, and T = 0 is gradient descent with momentum to a minimum of U. SGLD
-is the case β = 0.
+with β = 0.9, so that T = 1 is the posterior, and T = 0 is gradient descent with momentum to a
+minimum of U. SGLD is the case β = 0.
 
 A finite step widens the draws: where U is a parabola with the matrix Λ, the covariance of w is
 T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ instead of T Λ⁻¹. Let λ be the largest eigenvalue of M^(−½)ΛM^(−½):
@@ -45,7 +45,7 @@ REMEDY = (
     "lower the learning rate, if need be by a factor of 100; with few points a narrower prior may "
     "help, too"
 )
-SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
+MOMENTUM = np.float32(0.9)  # β, in the precision of the loop
 EVERY = 10  # steps from one draw that is kept to the next
 _WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
 _DESCENT = 400  # Adam steps from the start to a mode
@@ -60,34 +60,28 @@ class Settings(Training):
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without momentum.
         steps: Steps of each chain, >= 10; every tenth is a draw.
-        learning_rate: Step size ℓ > 0; it has no unit if ``preconditioned``.
+        learning_rate: Step size ℓ > 0; it has no unit, since the masses have that of the curvature.
         n_chains: Number of chains.
         n_batches: Number of minibatches in an epoch; each epoch visits them in another order.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
-        preconditioned: Whether masses follow from the curvature at the modes; else they are 1.
         capacity: Sizes to compile for, instead of exactly those of this problem. The masses
             are estimated on simulated data, which change with the capacity.
     """
 
     prior: Prior | None = None
-    sampler: str = "sghmc"
     learning_rate: float = 0.005
     n_chains: int = 8
     n_batches: int = 1
     temperature: float = 1.0
-    preconditioned: bool = True
 
 
-class _Walk(NamedTuple):
+class _Dynamics(NamedTuple):
     """The tensors that only these samplers need; they are passed as ``LoopInputs.own``."""
 
     precision: Tensor  # curvature of −log P(w)
-    preconditioned: Tensor  # 1, or 0 for M = I
     dealt: Tensor  # [n, 1]: the minibatch of each row
     learning_rate: Tensor  # ℓ
-    momentum: Tensor  # β
     temperature: Tensor  # T
     seed: Tensor
 
@@ -122,12 +116,12 @@ class Sampler(NamedTuple):
             tape.watch(state.w)
             u = self.loss(state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
         push = own.learning_rate / state.mass * tape.gradient(u, state.w)
-        heat = 2.0 * (1.0 - own.momentum) * own.learning_rate * own.temperature
-        v = own.momentum * state.v - push + tf.sqrt(heat / state.mass) * tf.gather(noise, now)
+        heat = 2.0 * (1.0 - MOMENTUM) * own.learning_rate * own.temperature
+        v = MOMENTUM * state.v - push + tf.sqrt(heat / state.mass) * tf.gather(noise, now)
         return State(state.step + 1, state.w + v, v, state.mass)
 
     def mass(self, w: Tensor, p: LoopInputs) -> Tensor:
-        """Return the mass √(V V̄) of each weight ``[n_weights]``; 1 if not ``preconditioned``.
+        """Return the mass √(V V̄) of each weight ``[n_weights]``.
 
         V estimates the curvature of U along the weight, averaged over the chains; V̄ is the mean of
         V over all weights. V is the prior's curvature plus the Fisher information, i.e. the mean
@@ -147,8 +141,7 @@ class Sampler(NamedTuple):
             score = tf.reduce_sum(xi * spread * f * p.row_weight[0])
         curvature = p.own.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
         mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
-        mass = tf.sqrt(curvature * mean)
-        return tf.where(p.own.preconditioned > 0, mass, tf.ones_like(mass))
+        return tf.sqrt(curvature * mean)
 
     def descend(self, start: Tensor, schedule: optimise.Schedule, p: LoopInputs) -> State:
         """Bring each chain to a mode by Adam, and compute the mass of each weight there."""
@@ -221,7 +214,7 @@ def _batch_order(seed: int, window: int, n_batches: int) -> Tensor:
 
 @taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
+    """Sample the posterior of a network by SGHMC, several chains at once.
 
     Each chain goes from a start of its own to a mode by Adam, then samples. No step is rejected, so
     that the draws spread too widely if the learning rate is too large.
@@ -237,16 +230,14 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     n_batches = checks.batches(o.n_batches, n)
     order = np.random.default_rng([plan.problem.seed, 0xDEA1]).permutation(n)
     padding = (0, plan.inputs.x.shape[1] - n)
-    walk = _Walk(
+    dynamics = _Dynamics(
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
-        preconditioned=as_float(float(o.preconditioned)),
         dealt=tf.constant(np.pad(order % n_batches, padding)[:, None], tf.int32),
         learning_rate=as_float(checks.positive("learning_rate", o.learning_rate), "learning_rate"),
-        momentum=as_float(SAMPLERS[checks.choice("sampler", o.sampler, tuple(SAMPLERS))]),
         temperature=as_float(checks.non_negative("temperature", o.temperature), "temperature"),
         seed=tf.constant(plan.problem.seed),
     )
-    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=walk)
+    inputs = plan.inputs._replace(n_batches=tf.constant(n_batches), own=dynamics)
     shape = (checks.count("n_chains", o.n_chains), plan.network.n_weights)
     draw = np.random.default_rng(o.seed).standard_normal(shape)
     start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))

@@ -99,8 +99,8 @@ class Problem(NamedTuple):
 
     x: Array  # [n, d]
     beta: float
-    batch_size: int
     seed: int
+    same: dict[str, Any]  # further arguments of :func:`fit` that a continued training shares
 
 
 class _LoopInputs(NamedTuple):
@@ -228,7 +228,9 @@ def fit(
     if not variational:  # without a posterior there is no KL
         del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
-    problem = Problem(x, float(beta), batch_size, seed)
+    same = {"latent_dim": latent_dim, "hidden_units": hidden_units, "batch_size": batch_size}
+    same |= {"likelihood": likelihood, "decoder_std": decoder_std, "variational": variational}
+    problem = Problem(x, float(beta), seed, same)
     std, path = float(decoder_std), optimise.path(trace)
     return Fit(model, encoder, decoder, std, bool(variational), history, problem, path)
 
@@ -322,21 +324,9 @@ class Fit(Variational):
             DivergedError: The loss became NaN or infinite.
         """
         o = self.problem
-        return fit(
-            o.x,
-            latent_dim=self.latent_dim,
-            beta=o.beta,
-            likelihood=self.model.likelihood,
-            decoder_std=self.decoder_std,
-            hidden_units=self.model.encoder.hidden_units,
-            steps=steps,
-            batch_size=o.batch_size,
-            learning_rate=learning_rate,
-            cooldown=1.0,
-            seed=o.seed + _OTHER_MINIBATCHES,
-            variational=self.variational,
-            start=self,
-        )
+        rate = {**o.same, "learning_rate": learning_rate, "cooldown": 1.0}
+        seed = o.seed + _OTHER_MINIBATCHES
+        return fit(o.x, beta=o.beta, seed=seed, steps=steps, start=self, **rate)
 
     @property
     def latent_dim(self) -> int:

@@ -72,9 +72,9 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
     digits = datasets.mnist_test().images[:n_out]
     is_few, brightest = SETTINGS[setting]
     recipe = image_classifier.FEW_IMAGES if is_few else {}
-    fit = image_classifier.fit(train, labels, pixel_scale=brightest, seed=seed, **recipe)
-    logs = fit.log_predict(test, max(DRAWS), seed=seed)
-    inside, outside = np.exp(logs), fit.predict(digits, max(DRAWS), seed=seed)
+    fit = image_classifier.fit(brightest * train, labels, seed=seed, **recipe)
+    logs = fit.log_predict(brightest * test, max(DRAWS), seed=seed)
+    inside, outside = np.exp(logs), fit.predict(brightest * digits, max(DRAWS), seed=seed)
     figures = {
         "test accuracy 30": float(np.mean(inside[:30].mean(axis=0).argmax(axis=-1) == truth)),
         "test NLL 30": -metrics.class_log_likelihood(logs[:30], truth),

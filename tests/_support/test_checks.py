@@ -77,7 +77,7 @@ def spoiled(draw, values=X):
 
 
 COUNTS = "steps epochs n_samples n_members n_warmup n_leapfrog n_thin"
-CHOICES = "kl_scheme estimator tie structure scale sampler sites"
+CHOICES = "kl_scheme estimator tie structure scale sites"
 WRONG = {  # wrong values of the arguments of methods
     "x": st.one_of(NO_INPUTS, spoiled(X)),
     "y": st.one_of(NO_TARGETS, spoiled(Y)),
@@ -98,11 +98,6 @@ WRONG = {  # wrong values of the arguments of methods
 WRONG_FOR = {
     "mcmc.hmc": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
     "mcmc.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
-    "low_rank.swag": {
-        "n_batches": st.one_of(
-            NO_COUNT.filter(lambda n: n is not None), st.integers(min_value=len(X) + 1)
-        )
-    },
     "sgmcmc": {"n_chains": NO_COUNT},
 }
 
@@ -118,7 +113,7 @@ A_PREDICTION = {
     "y": st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0])),
 }
 FITS = (BBB_FIT, EB_FIT, POINT_FIT, ENSEMBLE_FIT, DROPOUT_FIT, NUTS_FIT, LINEAR)
-ONE_WEIGHT = {"mu": 0.0, **dict.fromkeys(("rho", "eps", "x", "y", "noise_std", "w"), 1.0)}
+ONE_WEIGHT = {"mu": 0.0, **dict.fromkeys(("rho", "eps", "x", "y", "noise_std"), 1.0)}
 NO_ROW = st.one_of(NOT_FINITE, spoiled([1.0, 2.0]), st.just([1.0, 2.0]))
 SCALES = {**dict.fromkeys(("mu_q", "mu_p", "y", "mean", "w"), 0.0), "pi": 0.5}
 SCALES |= dict.fromkeys(("sigma_q", "sigma_p", "var", "sigma1", "sigma2"), 1.0)
@@ -130,10 +125,10 @@ CALLS: list[tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]] = [
         {**WRONG, "prior_std": NOT_POSITIVE},
     ),
     (
-        (estimators.bbb_gradients, estimators.prior_score),
+        (estimators.bbb_gradients,),
         {**ONE_WEIGHT, "prior": Gaussian(1.0)},
         {
-            **dict.fromkeys(("mu", "rho", "eps", "w"), NOT_FINITE),
+            **dict.fromkeys(("mu", "rho", "eps"), NOT_FINITE),
             **dict.fromkeys(("x", "y"), NO_ROW),
             "noise_std": NOT_POSITIVE,
             "prior": NO_PRIOR,

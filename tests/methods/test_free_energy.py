@@ -42,6 +42,14 @@ def test_fit_starts_at_a_given_posterior():
     np.testing.assert_allclose(wide.std, 2000.0, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("sigma", "scale"), [(0.1, 0.03), (30.0, (2 / MLP(1, (3,)).fan_in) ** 0.5)]
+)
+def test_start_is_narrow_under_the_prior_and_for_the_layer(sigma, scale):
+    standard = frozen(prior=Gaussian(1.0), start_scale=1.0).mean
+    np.testing.assert_allclose(frozen(prior=Gaussian(sigma)).mean / standard, scale, rtol=1e-5)
+
+
 def test_start_of_lowest_free_energy_is_kept():
     """The k-th start equals a fit with seed s + 10⁶ k."""
     kept = set()
@@ -156,7 +164,10 @@ def test_only_a_fit_trained_long_enough_has_converged():
     assert not small(steps=30, learning_rate=0.02).converged
     best = small()
     for _ in range(2):  # minima of three units differ by some fifty nats
-        best = min([best.longer(k) for k in range(best.n_longer)], key=lambda fit: fit.free_energy)
+        longer = [best.longer(k) for k in range(best.n_longer)]
+        seeds = [one.problem.seed - best.problem.seed for one in longer]
+        assert seeds == [10**6 * k for k in range(best.n_longer)]
+        best = min(longer, key=lambda fit: fit.free_energy)
     assert best.refined(steps=8000).converged
 
 

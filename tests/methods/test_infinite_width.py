@@ -54,13 +54,6 @@ def test_kernel_equals_covariance_of_networks_drawn_from_prior():
     assert (np.abs(f.mean(axis=0)) < 4.5 * f.std(axis=0) / np.sqrt(n_samples)).all()
 
 
-def test_covariance_of_networks_three_times_as_wide_equals_the_kernel():
-    given = {"prior": PRIORS[0], "hidden_units": (4,)}
-    f = infinite_width.prior_functions(X, 20_000, times=3, seed=4, **given)
-    mean, error = second_moments(f)
-    assert (np.abs(mean - infinite_width.kernel(X, **given)) < 4.5 * error).all()
-
-
 def test_infinite_width_without_hidden_layer_is_linear_regression():
     y = PLANE @ [0.8, -1.5] + 0.4
     mine = infinite_width.fit(PLANE, y, prior=Gaussian(0.7), noise_std=0.5, hidden_units=())

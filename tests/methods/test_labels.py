@@ -81,7 +81,7 @@ def test_full_rank_classifier_finds_the_correlation():
 
 def test_swag_classifier_has_its_mean_near_the_mode():
     """The mode is that of likelihood times prior."""
-    fit = low_rank.swag(X, LABELS, rank=2, n_batches=3, **LINEAR)
+    fit = low_rank.swag(X, LABELS, rank=2, **LINEAR)
 
     def cost(w: Any) -> Any:
         return nll(DESIGN @ w, LABELS[:, 0]).sum() + w @ w / (2 * PRIOR_STD**2)

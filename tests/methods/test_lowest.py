@@ -4,13 +4,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, stats
 
 from bdl_teach import DivergedError
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
-from bdl_teach.methods import _rao_blackwell, bbb, empirical_bayes, local_reparam
+from bdl_teach.methods import (
+    _loop,
+    _lowest,
+    _mean_field,
+    _rao_blackwell,
+    bbb,
+    empirical_bayes,
+    local_reparam,
+)
 from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
@@ -94,6 +102,19 @@ def test_lowest_known_free_energy_is_found(
     assert fit.free_energy < known + 0.5
     assert fit.converged
     assert fit.free_energy < local_reparam.fit(x, y, **given, **local_reparam.QUIET).free_energy
+
+
+def test_modes_are_those_under_the_wide_component_of_the_prior() -> None:
+    o = _mean_field.Settings(prior=ScaleMixture(1.5, 0.1, 0.3), noise_std=0.7, hidden_units=(3,))
+    plan = _mean_field.prepare(X, Y, o, **_rao_blackwell.noise("gaussian"))
+    w = np.random.default_rng(0).normal(size=(2, 10))
+    block = _loop.make_block(tf.constant(0), tf.constant(0), plan.inputs)
+    theta = [tf.constant(w, tf.float32)]
+    loss, _ = _lowest._at_mode(plan.network, "gaussian", theta, block, plan.inputs)
+    f = plan.network(tf.constant(w), tf.constant(X)).numpy()[..., 0]
+    log_joint = stats.norm(f, 0.7).logpdf(Y).sum(axis=1)
+    log_joint += (np.log(0.3) + stats.norm(0, 1.5).logpdf(w)).sum(axis=1)
+    np.testing.assert_allclose(loss, -log_joint, rtol=1e-5)
 
 
 def test_starts_train_side_by_side_as_they_would_alone() -> None:

@@ -1,5 +1,6 @@
 """HMC and NUTS: known posteriors, continued runs, and convergence diagnostics."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -67,6 +68,19 @@ ENDS = [  # where a control ends, and one step before
 ]
 
 
+def joint(w, y, network, likelihood, prior, noise_std):
+    """Return log P(D, w) of weights ``[..., n_weights]`` in float64 ``[...]``."""
+    f = network(tf.constant(w), tf.constant(X)).numpy()[..., 0]
+    of_y = stats.norm(f, noise_std).logpdf(y[:, 0])
+    if likelihood == "bernoulli":
+        of_y = stats.bernoulli(1 / (1 + np.exp(-f))).logpmf(y[:, 0])
+    *sigmas, pi = prior.mixture
+    with np.errstate(divide="ignore"):
+        shares = np.log([pi, 1 - pi])
+    parts = [a + stats.norm(0, s).logpdf(w) for a, s in zip(shares, sigmas, strict=True)]
+    return np.logaddexp(*parts).sum(axis=-1) + of_y.sum(axis=-1)
+
+
 def log_density(w, padded, likelihood, prior, noise_std):
     """Return log P(D, w) as the samplers compute it, and its gradient, with three padded rows."""
     network, y = MLP(1, tuple(u - 2 for u in padded.hidden_units)), (Y > -0.4) * 1.0
@@ -91,33 +105,24 @@ def test_chain_density_is_the_joint_density_of_data_and_weights(prior):
     for likelihood, units, noise_std in (("gaussian", (3,), 0.1), ("bernoulli", (3, 2), 1.0)):
         network, padded = MLP(1, units), MLP(1, tuple(u + 2 for u in units))
         w = np.random.default_rng(2).normal(size=(4, network.n_weights))
-
-        def exact(w, network=network, likelihood=likelihood, noise_std=noise_std):
-            f = network(tf.constant(w), tf.constant(X)).numpy()[..., 0]
-            of_y = stats.norm(f, noise_std).logpdf(y[:, 0])
-            if likelihood == "bernoulli":
-                of_y = stats.bernoulli(1 / (1 + np.exp(-f))).logpmf(y[:, 0])
-            *sigmas, pi = prior.mixture
-            with np.errstate(divide="ignore"):
-                shares = np.log([pi, 1 - pi])
-            parts = [a + stats.norm(0, s).logpdf(w) for a, s in zip(shares, sigmas, strict=True)]
-            return np.logaddexp(*parts).sum(axis=-1) + of_y.sum(axis=-1)
-
+        given = (y, network, likelihood, prior, noise_std)
         value, slope = log_density(w, padded, likelihood, prior, noise_std)
-        np.testing.assert_allclose(value, exact(w), rtol=1e-4)
+        np.testing.assert_allclose(value, joint(w, *given), rtol=1e-4)
         step = 1e-6 * np.eye(network.n_weights)[:, None]
-        expected = (exact(w + step) - exact(w - step)) / 2e-6
+        expected = (joint(w + step, *given) - joint(w - step, *given)) / 2e-6
         np.testing.assert_allclose(slope, expected.T, rtol=2e-3, atol=2e-3 * np.abs(slope).max())
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
-def test_chains_are_finite_where_controls_end(likelihood):
+def test_chains_are_finite_and_report_the_joint_density_where_controls_end(likelihood):
     y, before = ((Y > -0.4) * 1.0 if likelihood == "bernoulli" else Y), None
     for prior in ENDS[:-2]:
         for noise_std in (0.1, 3.0):
             given = {**WINDOWED, "prior": prior, "noise_std": noise_std, "n_samples": 8}
             fit = mcmc.hmc(X, y, likelihood=likelihood, **given)
-            assert np.isfinite(fit.log_density).all() and np.isfinite(fit.outputs(GRID)).all()
+            assert np.isfinite(fit.outputs(GRID)).all()
+            exact = joint(fit.weights, y, fit.network, likelihood, prior, noise_std)
+            np.testing.assert_allclose(fit.log_density, exact, rtol=1e-4, atol=1e-3)
             assert before in (None, trace_count()), "a value of the prior compiled a program"
             before = trace_count()
 
@@ -175,6 +180,18 @@ def test_continued_hmc_equals_one_longer_run():
         np.testing.assert_array_equal(getattr(longer, name), getattr(whole, name))
 
 
+def test_step_size_rests_after_warm_up_and_divergences_are_where_chains_stay():
+    fit = mcmc.hmc(X, Y, n_samples=60, **WINDOWED)
+    kernel = fit.chains.kernel
+    assert fit.longer(60).chains.kernel.new_step_size == kernel.new_step_size
+    assert fit.divergences == 0.0
+    kernel = kernel._replace(new_step_size=1e3 * kernel.new_step_size)
+    wild = replace(fit, chains=fit.chains._replace(kernel=kernel, ahead=())).longer(50)
+    moved = (np.diff(wild.weights[:, 60:], axis=1) != 0).any(axis=-1)
+    diverged = wild.diverged[:, 61:]
+    assert diverged.mean() > 0.5 and not moved[diverged > 0].any()
+
+
 def test_hmc_stops_when_the_progress_callback_raises():
     class Moved(Exception):
         pass
@@ -208,16 +225,15 @@ class StandIn:
     """Stand in for NUTS: transition t of chain c is at t + 1000 c; keep the arguments."""
 
     def __init__(self, monkeypatch) -> None:
-        self.seeds, self.states, self.target, self.bad = [], [], (), 10**9
+        self.leapfrogs, self.bad = [], 10**9
         monkeypatch.setattr(mcmc, "_programs", lambda _: (self.begin, self.advance))
 
     def begin(self, state, target):
-        self.target = target
         return 0
 
-    def advance(self, state, done, _, seed, target):
-        self.seeds.append(seed.numpy().tolist())
-        self.states.append(state.numpy())
+    def advance(self, state, done, n_leapfrog, seed, target):
+        assert seed.numpy().tolist() == [0, done]
+        self.leapfrogs.append(float(n_leapfrog))
         t = done + np.arange(25)[:, None] + 1000.0 * np.arange(len(state))  # [25, chains]
         drawn = tf.constant(np.repeat(t[..., None], state.shape[-1], axis=-1))
         log_density = tf.constant(np.where(t == self.bad, np.nan, -t))
@@ -249,6 +265,12 @@ def test_draws_after_warm_up_are_kept_and_diagnosed(monkeypatch, settings, kept,
     np.testing.assert_allclose(fit.ess, ess)
     total = 37 + len(kept) * settings.get("n_thin", 1)
     assert calls == [(25, total), (50, total), (75, total), (total, total)]
+
+
+def test_leapfrog_steps_rise_to_their_number_over_the_warm_up(monkeypatch):
+    seen = StandIn(monkeypatch)
+    mcmc.hmc(X, Y, n_leapfrog=40, window=25, **{**SHORT, "n_warmup": 100, "n_samples": 50})
+    assert seen.leapfrogs == [10.0, 20.0, 30.0, 40.0, 40.0, 40.0]
 
 
 def test_non_finite_density_raises_divergence_with_its_step(monkeypatch):
@@ -316,6 +338,7 @@ def disagreeing() -> dict[str, np.ndarray]:
         "one is elsewhere, in heavy tails": z / normal(1) + first,
         "one is narrower": z * (1 - 0.5 * first),
         "all drift alike": z + np.linspace(0, 2, 1000)[:, None],
+        "all drift alike, from late on": z + np.linspace(-6, 2, 1000).clip(0)[:, None],
         "each stands still elsewhere": np.broadcast_to(z[:, :1], z.shape),
     }
 

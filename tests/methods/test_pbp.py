@@ -203,14 +203,14 @@ def test_noise_update_is_skipped_if_expected_variance_is_infinite(residual, low,
 
 
 def test_invalid_log_z_raises_divergence_naming_its_step(monkeypatch):
-    after = pbp.Walk.after
+    after = pbp.Passes.after
 
     def spoilt(self, n_steps):
         state, trace = after(self, n_steps)
         trace[self.length + 5, -1] = np.nan
         return state, trace
 
-    monkeypatch.setattr(pbp.Walk, "after", spoilt)
+    monkeypatch.setattr(pbp.Passes, "after", spoilt)
     with pytest.raises(DivergedError, match="x far outside") as error:
         small()
     assert error.value.step == 2 * len(X)

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
-from bdl_teach.methods.pbp.replay import CHUNK, Trail
+from bdl_teach.methods.pbp._loop import CHUNK
+from bdl_teach.methods.pbp.replay import Trail
 
 DATA = datasets.sinusoid(n=9)
 NETWORK = {"hidden_units": (5,), "seed": 3}
@@ -40,13 +41,13 @@ def test_replay_recomputes_at_most_one_chunk_of_steps(monkeypatch):
     trail = Trail(DATA.x, DATA.y, **NETWORK)
     trail.at(LAST)
     anew: list[int] = []
-    advance = pbp.Walk.advance
+    advance = pbp.Passes.advance
 
     def counted(self, state, start, stop):
         anew.append(stop - start)
         return advance(self, state, start, stop)
 
-    monkeypatch.setattr(pbp.Walk, "advance", counted)
+    monkeypatch.setattr(pbp.Passes, "advance", counted)
     for n in (LAST - 1, LAST, 5, CHUNK):
         anew.clear()
         trail.at(n)

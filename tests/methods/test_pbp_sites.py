@@ -18,8 +18,13 @@ KNOWN = (1e8, 1e8 * (NOISE_STD / Y.std()) ** 2)  # a Gamma that 50 points hardly
 
 @lru_cache
 def linear(sites: str, epochs: int) -> pbp.Fit:
-    options: dict[str, Any] = {"hidden_units": (), "noise_prior": KNOWN, "refine_prior": False}
-    return pbp.fit(X, Y, epochs=epochs, sites=sites, **options)
+    """Fit without refinements of the prior, so that it is that of :func:`posterior`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_loop, "refine_prior", lambda state: state)
+        _loop.advance.cache_clear()
+        fit = pbp.fit(X, Y, hidden_units=(), noise_prior=KNOWN, epochs=epochs, sites=sites)
+    _loop.advance.cache_clear()
+    return fit
 
 
 def posterior() -> exact.LinearPosterior:

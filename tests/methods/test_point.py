@@ -47,37 +47,6 @@ def test_initial_weights_have_variance_two_over_inputs():
         assert values.std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * values.size))
 
 
-def test_several_starts_keep_the_one_with_the_lowest_loss():
-    """The k-th start equals a fit with seed s + 10⁶ k; the loss includes the prior."""
-    chosen, by_likelihood = [], []
-    for seed in range(4):
-        options = {"steps": 100, "prior": Gaussian(0.3)}
-        alone = [small(seed=seed + 10**6 * k, **options) for k in range(3)]
-        losses, costs = (
-            [fit.history[name][-1] for fit in alone] for name in ("loss", "likelihood_cost")
-        )
-        best = small(seed=seed, starts=3, **options)
-        chosen.append(int(np.argmin(losses)))
-        by_likelihood.append(int(np.argmin(costs)))
-        np.testing.assert_array_equal(best.weights, alone[chosen[-1]].weights)
-    assert len(set(chosen)) > 1 and chosen != by_likelihood
-
-
 def test_prior_together_with_weight_decay_is_refused():
     with pytest.raises(ValueError, match="expected 0 if a prior is given"):
         small(prior=Gaussian(1.0), weight_decay=1.0)
-
-
-LABEL_X = np.random.default_rng(3).normal(size=(60, 2))
-LABELS = (LABEL_X @ [1.0, -1.0] + np.random.default_rng(4).normal(size=60) > 0).astype(float)
-LOGISTIC = {"likelihood": "bernoulli", "hidden_units": (), "steps": 1000, "learning_rate": 0.05}
-
-
-def test_linear_classifier_equals_ridge_logistic_regression():
-    """The gradient of −log P(D | w) + ½ λ w² is zero at the fitted weights."""
-    fit = point.fit(LABEL_X, LABELS, weight_decay=5.0, **LOGISTIC)
-    design = np.hstack([LABEL_X, np.ones((60, 1))])
-    p = 1 / (1 + np.exp(-design @ fit.weights))
-    gradient = design.T @ (p - LABELS) + 5.0 * fit.weights
-    assert np.abs(gradient).max() < 0.02  # of a sum over 60 points
-    np.testing.assert_allclose(fit.predict(LABEL_X).probability, p, rtol=1e-4)

@@ -30,6 +30,7 @@ from bdl_teach._support.compiled import padded_size
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
+from bdl_teach.methods._fitted import ClosedForm
 from bdl_teach.methods.pbp import _loop
 from bdl_teach.methods.pbp._loop import CHUNK, Scaling, State, forward, initial_state
 from bdl_teach.methods.pbp._moments import (
@@ -68,7 +69,7 @@ REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 @dataclass(frozen=True)
-class Walk:
+class Passes:
     """All that the steps of a fit depend on: standardised data, prior, and order of the points."""
 
     x: Tensor  # [rows, d]
@@ -78,8 +79,9 @@ class Walk:
     start: State  # before any data, in tensors
     seed: int  # of the orders of the rows
     shuffle: bool = True  # in a new order each epoch; else in the order of the rows
-    refines: bool = True  # the last step of an epoch refines the prior
     share: float | None = None  # share of the sites removed before a point is learnt again
+    # State after each whole chunk of steps taken so far, and the trace of the chunk
+    reached: list[tuple[State, Array]] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -90,10 +92,10 @@ class Walk:
         noise_prior: tuple[float, float] = NOISE_PRIOR,
         seed: int = 0,
         **how: Any,
-    ) -> Walk:
-        """Make a walk from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
+    ) -> Passes:
+        """Make them from arguments of :func:`fit`; raise ``ValueError`` if one is invalid.
 
-        ``how`` sets the fields ``shuffle``, ``refines`` and ``share``.
+        ``how`` sets the fields ``shuffle`` and ``share``.
         """
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
@@ -105,14 +107,14 @@ class Walk:
 
     @property
     def length(self) -> int:
-        """Return the number of steps in an epoch."""
-        return self.n + self.refines
+        """Return the number of steps in an epoch: one for each point, and one for the prior."""
+        return self.n + 1
 
     def rows(self, epoch: int) -> Array:
         """Return the row learned at each step of an epoch ``[length]``, -1 to refine the prior."""
         rng = np.random.default_rng([self.seed, epoch])
         order = rng.permutation(self.n) if self.shuffle else np.arange(self.n)
-        return np.append(order, [_loop.REFINE] * self.refines).astype(np.int32)
+        return np.append(order, _loop.REFINE).astype(np.int32)
 
     def advance(self, state: State, start: int, stop: int) -> tuple[State, Array]:
         """Take the steps ``start`` to ``stop``, which lie in one chunk of ``CHUNK`` steps.
@@ -133,15 +135,20 @@ class Walk:
         return state, trace.numpy()[start - first : stop - first]
 
     def after(self, n_steps: int) -> tuple[State, Array]:
-        """Take ``n_steps`` steps from the start; return state and trace as :meth:`advance` does."""
-        state, parts = self.start, [np.zeros((0, 5))]
-        for first in range(0, n_steps, CHUNK):
-            state, trace = self.advance(state, first, min(first + CHUNK, n_steps))
-            parts.append(trace)
-        return state, np.concatenate(parts)
+        """Return the state after ``n_steps`` steps, and the trace ``[n_steps, 5]``.
+
+        At most ``CHUNK`` steps are taken that were taken before.
+        """
+        chunks, n = [(self.start, np.zeros((0, 5))), *self.reached], n_steps // CHUNK
+        while len(chunks) <= n:
+            first = CHUNK * (len(chunks) - 1)
+            chunks.append(self.advance(chunks[-1][0], first, first + CHUNK))
+        self.reached[:] = chunks[1:]  # at once, since another thread may do the same
+        state, trace = self.advance(chunks[n][0], n * CHUNK, n_steps)
+        return state, np.concatenate([*(part for _, part in chunks[: n + 1]), trace])
 
     def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
-        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets ``walk`` and ``n_steps``."""
+        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets further fields."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {}, **way)
 
@@ -171,7 +178,6 @@ def fit(
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 40,
     noise_prior: tuple[float, float] = NOISE_PRIOR,
-    refine_prior: bool = True,
     sites: str = "none",
     seed: int = 0,
 ) -> Fit:
@@ -186,7 +192,6 @@ def fit(
         epochs: Passes over the data, each in a new order.
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
             standardised units; the paper has (6, 6).
-        refine_prior: Refine the prior factors after each epoch, as the paper does.
         sites: ``"none"``, as in the paper, learns the same data in each epoch as if they were new;
             ``"average"`` counts each data point once, whatever the number of epochs.
         seed: Seed of the starting point and of the order of the data in each epoch.
@@ -200,18 +205,18 @@ def fit(
     """
     n, epochs = len(checks.regression_data(x, y)[0]), checks.count("epochs", epochs)
     share = {"none": None, "average": 1.0 / n}[checks.choice("sites", sites, SITES)]
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed, refines=bool(refine_prior), share=share)
-    state, trace = walk.after(epochs * walk.length)
-    each = trace.reshape(epochs, walk.length, -1)
+    passes = Passes.of(x, y, hidden_units, noise_prior, seed, share=share)
+    state, trace = passes.after(epochs * passes.length)
+    each = trace.reshape(epochs, passes.length, -1)
     log_z = each[:, :n, -1].mean(axis=1)
     lost = np.flatnonzero(~np.isfinite(log_z))
     if lost.size:
         raise DivergedError((int(lost[0]) + 1) * n, REMEDY)
     names = ("alpha", "beta", "prior_alpha", "prior_beta")
     history = {"epoch": np.arange(epochs), **dict(zip(names, each[:, -1].T, strict=False))}
-    noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * walk.scaling.y_std
+    noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * passes.scaling.y_std
     history |= {"log_z": log_z, "noise_std": noise_std}
-    return walk.fitted(state, history, walk=walk, n_steps=len(trace))
+    return passes.fitted(state, history, passes=passes, n_steps=len(trace))
 
 
 def steps(
@@ -238,18 +243,18 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    walk = Walk.of(x, y, hidden_units, noise_prior, seed)
-    state = walk.start
-    for k in range(checks.count("epochs", epochs) * walk.length):
-        epoch, i = divmod(k, walk.length)
-        state, trace = walk.advance(state, k, k + 1)
-        point = int(walk.rows(epoch)[i]) if i < walk.n else None
-        yield Step(epoch, point, float(trace[0, -1]), walk.fitted(state))
+    passes = Passes.of(x, y, hidden_units, noise_prior, seed)
+    state = passes.start
+    for k in range(checks.count("epochs", epochs) * passes.length):
+        epoch, i = divmod(k, passes.length)
+        state, trace = passes.advance(state, k, k + 1)
+        point = int(passes.rows(epoch)[i]) if i < passes.n else None
+        yield Step(epoch, point, float(trace[0, -1]), passes.fitted(state))
 
 
 @one_line
 @dataclass(frozen=True)
-class Fit:
+class Fit(ClosedForm):
     """A fitted posterior over weights and noise.
 
     Attributes:
@@ -258,23 +263,23 @@ class Fit:
         history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
             y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
             learned, averaged over the epoch, in nats of the standardised y.
-        walk: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
-        n_steps: Number of steps that :func:`fit` took; 0 without ``walk``.
+        passes: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
+        n_steps: Number of steps that :func:`fit` took; 0 without ``passes``.
     """
 
     state: State
     scaling: Scaling
     history: dict[str, Array]
-    walk: Walk | None = field(default=None, repr=False)
+    passes: Passes | None = field(default=None, repr=False)
     n_steps: int = field(default=0, repr=False)
 
     @property
     def path(self) -> optimise.Path | None:
         """Return the ``steps`` of the frames for :meth:`at`, in a ``Path`` that is otherwise empty.
 
-        It is ``None`` without ``walk``, or if the fit took more than 10,000 steps.
+        It is ``None`` without ``passes``, or if the fit took more than 10,000 steps.
         """
-        if self.walk is None or self.n_steps > _MOST_STEPS:
+        if self.passes is None or self.n_steps > _MOST_STEPS:
             return None
         steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
         kept = np.unique(steps.astype(int))
@@ -290,8 +295,8 @@ class Fit:
             ValueError: There is no such frame, or no path.
         """
         path = optimise.with_frame(self.path, frame)
-        assert self.walk is not None
-        return self.walk.fitted(self.walk.after(int(path.steps[frame]))[0])
+        assert self.passes is not None
+        return self.passes.fitted(self.passes.after(int(path.steps[frame]))[0])
 
     @property
     def alpha(self) -> float:
@@ -308,22 +313,8 @@ class Fit:
         """Return the noise's standard deviation √(β/(α−1)), in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
-    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Return the predictive, by propagating means and variances through the network.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Unused.
-            seed: Unused.
-
-        Returns:
-            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
-
-        Raises:
-            ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
-        """
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
+    def _predict(self, x: ArrayLike) -> Predictive:
+        """Propagate means and variances through the network."""
         x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
         mean, var = forward(tf.constant(x), self.state.mean, self.state.var)
         return self.in_units_of_y(mean.numpy(), var.numpy())

@@ -15,7 +15,7 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import tf
 from bdl_teach.methods import pbp
-from bdl_teach.methods.pbp._loop import CHUNK, REFINE, forward
+from bdl_teach.methods.pbp._loop import REFINE, forward
 from bdl_teach.predictive import Predictive
 
 
@@ -59,39 +59,30 @@ class Replay:
 class Trail:
     """A run of probabilistic backpropagation that can show its state after any number of steps.
 
-    It stores the state after every ``CHUNK`` steps, and takes at most ``CHUNK`` steps from there.
     The options are ``hidden_units``, ``noise_prior`` and ``seed`` of ``pbp.fit``, and ``shuffle``:
     without it each epoch visits the rows in their order.
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, **options: Any) -> None:
-        self._walk = pbp.Walk.of(x, y, **options)
-        self._states = [self._walk.start]  # after 0, CHUNK, 2 CHUNK, ... steps
-        self._noise = [self._walk.start.noise.numpy()[None]]  # α, β on the way to each state
+        self._passes = pbp.Passes.of(x, y, **options)
 
     def at(self, n_steps: int) -> Replay:
         """Return the posterior after ``n_steps`` >= 0 steps, as a :class:`Replay`."""
-        n_steps = checks.count("n_steps", n_steps, 0)
+        n_steps, passes = checks.count("n_steps", n_steps, 0), self._passes
         last = max(n_steps - 1, 0)  # the last step is taken by itself
-        chunk, walk = last // CHUNK, self._walk
-        while len(self._states) <= chunk:
-            end = len(self._states) * CHUNK
-            state, trace = walk.advance(self._states[-1], end - CHUNK, end)
-            self._states.append(state)
-            self._noise.append(trace[:, :2])
-        before, trace = walk.advance(self._states[chunk], chunk * CHUNK, last)
-        state, final = walk.advance(before, last, n_steps)
-        noise = np.concatenate([*self._noise[: chunk + 1], trace[:, :2], final[:, :2]])
-        epoch = last // walk.length
-        taken = walk.rows(epoch)[: n_steps - epoch * walk.length]
+        before, trace = passes.after(last)
+        state, final = passes.advance(before, last, n_steps)
+        noise = np.concatenate([passes.start.noise.numpy()[None], trace[:, :2], final[:, :2]])
+        epoch = last // passes.length
+        taken = passes.rows(epoch)[: n_steps - epoch * passes.length]
         return Replay(
-            fit=walk.fitted(state),
-            before=walk.fitted(before),
+            fit=passes.fitted(state),
+            before=passes.fitted(before),
             epoch=epoch,
             point=int(taken[-1]) if n_steps and taken[-1] != REFINE else None,
             seen=taken[taken != REFINE],
             noise=noise,
-            noise_std=np.sqrt(noise[:, 1] / (noise[:, 0] - 1.0)) * walk.scaling.y_std,
+            noise_std=np.sqrt(noise[:, 1] / (noise[:, 0] - 1.0)) * passes.scaling.y_std,
         )
 
 
