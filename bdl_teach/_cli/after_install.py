@@ -37,7 +37,7 @@ PAGES: dict[str, dict[str, object]] = {
 }
 # A new kernel loads TensorFlow while the page is still being built.
 KERNEL: dict[str, dict[str, object]] = {
-    "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}
+    "InteractiveShellApp": {"extensions": ["bdl_teach.widgets.head_start"]}
 }
 
 
