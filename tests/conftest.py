@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from imported import is_as_run
 
 from bdl_teach._startup import memory
 from bdl_teach._startup.memory import release
@@ -54,8 +55,28 @@ def turn(file: str) -> int:
     return len(LONGEST) + (not file.endswith(".ipynb"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the files by `turn`; tests of one file keep their order."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option `--all`."""
+    about = "run the slow tests, too, and every notebook, not only those that have changed"
+    parser.addoption("--all", action="store_true", help=about)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say what is left out."""
+    left_out = "slow tests, and notebooks that are as they were run; files named in full run whole"
+    return "" if config.option.all else f"without --all: no {left_out}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `--all` runs; sort the files by `turn`, each in its own order."""
+    if not config.option.all:
+        named = {Path(word.partition("::")[0]).resolve() for word in config.args}
+        files = {item.path for item in items} - named
+        same = {path for path in files if path.suffix == ".ipynb" and is_as_run(path)}
+        rest = [item for item in items if item.path not in same]
+        slow = [item for item in rest if item.path in files and item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=[i for i in items if i.path in same] + slow)
+        items[:] = [item for item in rest if item not in slow]
     items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
 
 
