@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import required
 from hypothesis import HealthCheck, settings
 from imported import is_as_run
 
@@ -63,20 +64,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say what is left out."""
-    left_out = "slow tests, and notebooks that are as they were run; files named in full run whole"
-    return "" if config.option.all else f"without --all: no {left_out}"
+    left_out = "slow tests, and notebooks that are as they were run"
+    return "" if config.option.all else f"left out without --all: {left_out}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only `--all` runs; sort the files by `turn`, each in its own order."""
     if not config.option.all:
-        named = {Path(word.partition("::")[0]).resolve() for word in config.args}
-        files = {item.path for item in items} - named
-        same = {path for path in files if path.suffix == ".ipynb" and is_as_run(path)}
-        rest = [item for item in items if item.path not in same]
-        slow = [item for item in rest if item.path in files and item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=[i for i in items if i.path in same] + slow)
-        items[:] = [item for item in rest if item not in slow]
+        files = {item.path for item in items if item.path.suffix == ".ipynb"}
+        same = set(filter(is_as_run, files))
+        left_out = [i for i in items if i.path in same or i.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
     items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
 
 
@@ -108,6 +107,15 @@ def oracle() -> Callable[[str], Any]:
         return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start Chromium, once for all tests of this process."""
+    from browser_bench.lab import chromium
+
+    with chromium(required()) as started:
+        yield started
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("bdl_teach", "evidence")
 KEY = "bdl_teach"  # of the hash in a notebook's metadata
 ANY = "*"  # as in "bdl_teach.methods.*": a module whose name is known at run time only
+MATTER = (ast.Import, ast.ImportFrom, ast.Name, ast.Attribute, ast.Constant, ast.Call)
+MATTER += (ast.BinOp, ast.Dict, ast.FunctionDef)
 OF_A_CHAPTER = re.compile(r"bdl_teach\.exercises\.chapter(\d+)")
 
 
@@ -42,13 +44,16 @@ def home(module: str) -> str:
 
 
 def running(code: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree, except those that only a type checker reads."""
-    yield code
-    for child in ast.iter_child_nodes(code):
-        if isinstance(child, ast.If) and dotted(child.test) == "TYPE_CHECKING":
-            yield from (node for other in child.orelse for node in running(other))
+    """Yield the nodes of a tree that matter here, except those that only a type checker reads."""
+    todo = [code]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, MATTER):
+            yield node
+        if isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING":
+            todo += node.orelse
         else:
-            yield from running(child)
+            todo += ast.iter_child_nodes(node)
 
 
 def dotted(node: ast.AST) -> str:
@@ -205,12 +210,17 @@ def imported(name: str, notebook: Any) -> set[str]:
     return closure(names(code), others)
 
 
-def digest(name: str, notebook: Any) -> str:
-    """Return the hash of a notebook's code, and of all modules and data that it imports."""
+def files(name: str, notebook: Any) -> list[Path]:
+    """Return the files of all modules that a notebook imports, and the data that these read."""
     found = imported(name, notebook)
-    paths = {MODULES[module] for module in found} | {path for m in found for path in reads(m)}
+    read = {path for module in found for path in reads(module)}
+    return sorted({MODULES[module] for module in found} | read, key=Path.as_posix)
+
+
+def digest(name: str, notebook: Any) -> str:
+    """Return the hash of a notebook's code and of its :func:`files`, whatever ends their lines."""
     whole = hashlib.sha256("\n\0".join(cells(notebook)).encode())
-    for path in sorted(paths, key=Path.as_posix):
+    for path in files(name, notebook):
         content = path.read_bytes().replace(b"\r\n", b"\n")
         whole.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode() + content)
     return whole.hexdigest()
