@@ -2,6 +2,8 @@
 
 import importlib.util
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +93,13 @@ def test_chapter_depends_on_what_it_imports(name: str, runs: bool) -> None:
 def test_stored_notebook_is_as_it_was_run(path: Path) -> None:
     how = f"run .venv/bin/python tools/refresh_notebooks.py --only {path.stem}, or, if its outputs"
     assert imported.is_as_run(path), f"{how} stay as they are, with --stamp"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "chosen"), [([], "no tests collected"), (["--all"], "6 tests collected")]
+)
+def test_slow_tests_are_chosen_only_with_all(words: list[str], chosen: str) -> None:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/docs/test_site.py"]
+    ran = subprocess.run([*command, *words], cwd=imported.ROOT, capture_output=True, text=True)
+    assert chosen in ran.stdout
