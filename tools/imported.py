@@ -190,7 +190,8 @@ def room(path: Path) -> str:
 def data() -> frozenset[Path]:
     """Return all files of the packages that are no modules."""
     found = (path for package in PACKAGES for path in (ROOT / package).rglob("*.*"))
-    return frozenset(p for p in found if p.is_file() and p.suffix not in (".py", ".pyc"))
+    shown = (path for path in found if path.is_file() and not path.name.startswith("."))
+    return frozenset(path for path in shown if path.suffix not in (".py", ".pyc"))
 
 
 def cells(notebook: Any) -> list[str]:
@@ -218,11 +219,16 @@ def files(name: str, notebook: Any) -> list[Path]:
 
 
 def digest(name: str, notebook: Any) -> str:
-    """Return the hash of a notebook's code and of its :func:`files`, whatever ends their lines."""
-    whole = hashlib.sha256("\n\0".join(cells(notebook)).encode())
-    for path in files(name, notebook):
+    """Return the hash of a notebook's code and of its :func:`files`."""
+    return fingerprint(cells(notebook), files(name, notebook), ROOT)
+
+
+def fingerprint(code: list[str], paths: list[Path], root: Path) -> str:
+    """Return the hash of code and of files, by their paths in `root`, whatever ends their lines."""
+    whole = hashlib.sha256("\n\0".join(code).encode())
+    for path in paths:
         content = path.read_bytes().replace(b"\r\n", b"\n")
-        whole.update(f"\0{path.relative_to(ROOT).as_posix()}\0".encode() + content)
+        whole.update(f"\0{path.relative_to(root).as_posix()}\0".encode() + content)
     return whole.hexdigest()
 
 
