@@ -29,7 +29,7 @@ ABOUT = (
 )
 COMMANDS = {
     "lab": "open the notebooks in JupyterLab",
-    "test": "check style, types, package and notebooks; with arguments, run pytest with them",
+    "test": "check what a change may break; --all: everything; other arguments go to pytest",
     "notebooks": "copy the notebooks to a folder of your own",
     "deck": "write slides of chapters: a file each, which needs no network",
     "doctor": "check what works on this machine",

@@ -6,7 +6,6 @@ import json
 import os
 import threading
 import time
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -31,13 +30,6 @@ def place() -> Path | None:
     if chosen is not None:
         return Path(chosen).expanduser().absolute() if chosen else None
     return Path(platformdirs.user_data_dir("bdl_teach", appauthor=False)) / "progress.json"
-
-
-def missions() -> list[str]:
-    """Return the ids of all missions in the explorers' data files."""
-    folder = Path(__file__).with_name("widgets") / "texts"
-    files = [tomllib.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.toml")]
-    return [name for file in files for name in file.get("missions", {})]
 
 
 @cache

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import required
 from hypothesis import HealthCheck, settings
+from imported import is_as_run
 
 from bdl_teach._startup import loading
 from bdl_teach._startup.loading import trim_heap
@@ -53,8 +55,26 @@ def turn(file: str) -> int:
     return len(LONGEST) + (not file.endswith(".ipynb"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the files by `turn`; tests of one file keep their order."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option `--all`."""
+    about = "run the slow tests, too, and every notebook, not only those that have changed"
+    parser.addoption("--all", action="store_true", help=about)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say what is left out."""
+    left_out = "slow tests, and notebooks that are as they were run"
+    return "" if config.option.all else f"left out without --all: {left_out}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `--all` runs; sort the files by `turn`, each in its own order."""
+    if not config.option.all:
+        files = {item.path for item in items if item.path.suffix == ".ipynb"}
+        same = set(filter(is_as_run, files))
+        left_out = [i for i in items if i.path in same or i.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
     items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
 
 
@@ -86,6 +106,15 @@ def oracle() -> Callable[[str], Any]:
         return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start Chromium, once for all tests of this process."""
+    from browser_bench.lab import chromium
+
+    with chromium(required()) as started:
+        yield started
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,6 +10,11 @@ machine only the pictures' pixels and the numbers of random models differ.
     python tools/refresh_notebooks.py [--only 03_bayes_by_backprop]   run and write
     python tools/refresh_notebooks.py --prose [--only NAME]           write prose, run nothing
     python tools/refresh_notebooks.py --check                         compare, run nothing
+    python tools/refresh_notebooks.py --stamp [--only NAME]           after `test --all`: see below
+
+A notebook's metadata have the hash of its code and of all that it imports: `test` runs a notebook
+only if that differs. --stamp writes the hash and runs nothing, after `test --all` has run the
+notebooks and a change has left their outputs as they were.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ from urllib.parse import urlsplit
 
 import jupytext
 import nbformat
+from imported import KEY, digest
 from jupytext.config import load_jupytext_config
 
 from bdl_teach._support.views import PICTURE, VIEW, remove_dead_views
@@ -85,12 +91,13 @@ def main(argv: list[str] | None = None) -> int:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--check", action="store_true", help="compare; run and write nothing")
     way.add_argument("--prose", action="store_true", help="write only prose; run nothing")
+    way.add_argument("--stamp", action="store_true", help="write only hashes; run nothing")
     parser.add_argument("--only", metavar="NAME", help="one notebook, such as 00_start_here")
     options = parser.parse_args(argv)
     names = [options.only] if options.only else sorted(p.stem for p in text_files())
     if not options.check:
         for name in names:
-            (take_prose if options.prose else refresh)(name)
+            (take_prose if options.prose else stamp if options.stamp else refresh)(name)
         return 0
     complaints = [line for name in names for line in faults(name)]
     if not options.only:
@@ -129,6 +136,20 @@ def refresh(name: str) -> None:
     if sentence := stand_in(notebook):
         raise SystemExit(f"{name}: not stored. {sentence} Fetch it: python3 -m bdl_teach data")
     name_pictures(notebook)
+    notebook.metadata[KEY] = digest(name, notebook)
+    store(name, notebook)
+
+
+def stamp(name: str) -> None:
+    """Write the hash into a notebook that agrees with its text.
+
+    Raises:
+        SystemExit: The notebook differs from its text.
+    """
+    if found := faults(name):
+        raise SystemExit(f"{found[0]}: run it.")
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook.metadata[KEY] = digest(name, notebook)
     store(name, notebook)
 
 
@@ -148,6 +169,7 @@ def take_prose(name: str) -> None:
         raise SystemExit(f"{name}: not written. Its code has changed, too: run it.")
     for new, old in zip(code, stored, strict=True):
         new.outputs, new.execution_count = old.outputs, old.execution_count
+    notebook.metadata = before.metadata
     store(name, notebook)
 
 
@@ -213,8 +235,9 @@ def normalise(notebook: Any) -> Any:
     """Remove from a notebook, in place, all that differs from run to run."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     remove_dead_views(notebook)
+    hashed = {KEY: notebook.metadata[KEY]} if KEY in notebook.metadata else {}
     notebook.metadata = nbformat.from_dict(
-        {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+        {**hashed, "kernelspec": KERNEL, "language_info": {"name": "python"}}
     )
     count, numbers = 0, itertools.count()
     for cell in notebook.cells:

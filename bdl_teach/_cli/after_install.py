@@ -40,7 +40,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "etc/jupyter/jupyter_server_config.json": PAGES,
     # A new kernel loads TensorFlow while the page is still being built.
     "etc/ipython/ipython_kernel_config.json": {
-        "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}
+        "InteractiveShellApp": {"extensions": ["bdl_teach.widgets.head_start"]}
     },
 }
 

@@ -40,7 +40,7 @@ def _value(name: str, value: Any) -> str:
         return f"{name} {list(value.shape)}"
     if isinstance(value, Real) and not isinstance(value, bool):
         return f"{name}={value:.5g}"
-    known = type(value).__module__.startswith(("builtins", "bdl_teach.densities"))
+    known = type(value).__module__ == "builtins" or hasattr(value, "log_prob")  # or a prior
     if value is None or not known or callable(value) or hasattr(value, "_fields"):
         return ""
     text = repr(value)

@@ -9,7 +9,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from bdl_teach.exercises._engine import DEFINED, Choice, Exercise, Mistake, Result, Session, choices
-from bdl_teach.progress import missions, own
+from bdl_teach.progress import own
+from bdl_teach.widgets import missions
 
 __all__ = [
     "REGISTRY",

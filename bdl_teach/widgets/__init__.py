@@ -9,6 +9,8 @@ is imported only when its explorer is first used.
 from __future__ import annotations
 
 import importlib
+import tomllib
+from pathlib import Path
 from typing import Any
 
 _MODULES = {
@@ -27,6 +29,13 @@ _MODULES = {
 }
 
 __all__ = list(_MODULES)
+
+
+def missions() -> list[str]:
+    """Return the ids of all missions in the explorers' data files."""
+    folder = Path(__file__).with_name("texts")
+    files = [tomllib.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.toml")]
+    return [name for file in files for name in file.get("missions", {})]
 
 
 def __getattr__(name: str) -> Any:

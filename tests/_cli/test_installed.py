@@ -23,6 +23,8 @@ TEXTS = ROOT / "notebooks" / "text"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 FAKE_LAB = "import json, sys; print(json.dumps([sys.argv, sys.prefix]))"
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

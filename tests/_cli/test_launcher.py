@@ -154,6 +154,8 @@ def test_test_command_after_lab_adds_only_missing_packages(checkout: Checkout) -
     assert json.loads(style)[0][1:] == ["check", "."]
     assert json.loads(form)[0][1:] == ["format", "--check", "."]
     assert tests == str([*test.SHARED_OUT])
+    whole = checkout.run("test", "--all").stdout.splitlines()
+    assert whole == [style, form, str([*test.SHARED_OUT, "--all"])]
     assert "no type" in ran.stderr and "Failed: mypy (see above)" in ran.stderr
     assert ran.returncode == 1
     assert checkout.run("test", "-x", "tests/a.py").stdout == "['-x', 'tests/a.py']\n"

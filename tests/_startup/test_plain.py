@@ -14,7 +14,8 @@ LOOK = """
 import gc, json, os, sys, threading
 from IPython.core.interactiveshell import InteractiveShell
 from bdl_teach import datasets
-from bdl_teach._startup import head_start, loading
+from bdl_teach._startup import loading
+from bdl_teach.widgets import head_start
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import local_reparam
 from tensorflow.python.framework import ops

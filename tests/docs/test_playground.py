@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import chromium
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from bdl_teach import datasets, densities
 from bdl_teach.backend import tf, tfd
@@ -30,13 +29,6 @@ PRIORS = {
 }
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium.required()
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
 def opened(

@@ -8,10 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -29,16 +28,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(site: Path) -> Iterator[Page]:
+def page(site: Path, browser: Browser) -> Iterator[Page]:
     """Open a page; in the end, check that no script failed and no host was asked."""
-    path, faults = chromium.required(), []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("request", lambda r: faults.append(r.url) if r.url.startswith("http") else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.set_default_timeout(120_000)
-        yield page
+    page, faults = browser.new_page(), []
+    page.on("request", lambda r: faults.append(r.url) if r.url.startswith("http") else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.set_default_timeout(120_000)
+    yield page
+    page.close()
     assert faults == []
 
 

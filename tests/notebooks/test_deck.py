@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from browser_bench.lab import chromium
 from playwright.sync_api import Browser, Page, Route
 
 from bdl_teach import cli
 from bdl_teach._cli import deck
-from tests.chromium import required
 
 NAMES = [path.stem for path in deck.chapters()]
 SCREEN = {"width": 1366, "height": 768}
@@ -69,12 +66,6 @@ class Shown:
     def ready(self) -> Shown:
         self.page.wait_for_function("() => window.Reveal && Reveal.isReady()")
         return self
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium(required()) as started:
-        yield started
 
 
 def show(browser: Browser, path: Path) -> Shown:

@@ -1,7 +1,7 @@
 """Test in Chromium what only a page shows: layout, keyboard, touch, dialogs, saving.
 
-All explorers are in one notebook, in one page that is resized. Tests without a page are in
-``test_contract.py``.
+Some explorers, or with `--all` all of them, are in one notebook, in one page that is resized. Tests
+without a page are in ``test_contract.py``.
 """
 
 import itertools
@@ -13,16 +13,16 @@ from typing import Any
 import axe_playwright_python
 import nbformat
 import pytest
-from browser_bench.lab import Server, chromium
+from browser_bench.lab import Server
 from browser_bench.page import Notebook
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator
 from waiting import until
 
 from bdl_teach import widgets
-from tests.chromium import TROUBLE, complaints, required
+from tests.chromium import TROUBLE, complaints
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 MEASURE = Path(__file__).with_name("measure.js").read_text(encoding="utf-8")
 LAPTOP = (1366, 768, 1.0)  # with JupyterLab's file browser open, as it is at first
@@ -30,7 +30,8 @@ SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 PATIENCE_MS = 600_000  # other tests and compiling use the processor, too
 SETTLE_MS = 400  # for the page to lay out and to send the size of its pictures
-NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
+FEW = ("GradientLab", "LinearRegressionExplorer", "SinusoidExplorer")  # two of them train nothing
+NAMES = (*FEW, *sorted(set(widgets.__all__) - {*FEW}))
 NO_WINDOWING = """() => {  // else the page holds the visible cells only
     const { content } = window.jupyterapp.shell.currentWidget;
     content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
@@ -57,23 +58,23 @@ ZOOMS = """box => ["head", "look", "question", "controls", "status"]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def shown(pytestconfig: pytest.Config) -> tuple[str, ...]:
+    """Return the names of the explorers in the page, in their order."""
+    return NAMES if pytestconfig.option.all else FEW
+
+
+@pytest.fixture(scope="module")
+def server(shown: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder, made = tmp_path_factory.mktemp("page"), "widgets.GradientLab()"
     show = f"from bdl_teach import widgets\nlab = {made}\nlab"
     tall = ("# what is missing", show, *["# one line\n" * 40] * 3, "lab")
-    every = (QUICK, *(f"widgets.{name}()" for name in NAMES))
+    every = (QUICK, *(f"widgets.{name}()" for name in shown))
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     for name, sources in {"all": every, "tall": tall}.items():
         cells = [nbformat.v4.new_code_cell(source) for source in sources]
         written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
         nbformat.write(written, folder / f"{name}.ipynb")
     with Server(folder) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium(required()) as started:
         yield started
 
 
@@ -104,12 +105,14 @@ def boxed(notebook: Notebook, name: str) -> Any:
 # These run first, while the pictures are on their way and the groups are folded.
 
 
-def test_slider_keeps_the_focus_when_a_still_picture_is_stored(notebook: Notebook) -> None:
+def test_slider_keeps_the_focus_when_a_still_picture_is_stored(
+    notebook: Notebook, shown: tuple[str, ...]
+) -> None:
     """A still is stored when nobody uses the explorer, or when the notebook is saved."""
     page, box = notebook.page, boxed(notebook, "SinusoidExplorer")
     slider = box.get_by_role("slider", name="σ₁ wide part")
     slider.focus(timeout=PATIENCE_MS)
-    others = f"() => ({KEPT})() === {len(NAMES) - 1}"
+    others = f"() => ({KEPT})() === {len(shown) - 1}"
     page.wait_for_function(others, timeout=PATIENCE_MS)
     page.wait_for_function(
         "box => box.querySelector('img.bdl-picture').alt.includes('nats = ')",
@@ -119,7 +122,7 @@ def test_slider_keeps_the_focus_when_a_still_picture_is_stored(notebook: Noteboo
     page.wait_for_timeout(SETTLE_MS)
     assert page.evaluate(others) and page.evaluate(FOCUS) == "σ₁ wide part"
     page.keyboard.press("Control+s")
-    page.wait_for_function(f"() => ({KEPT})() === {len(NAMES)} && !({UNNAMED})()")
+    page.wait_for_function(f"() => ({KEPT})() === {len(shown)} && !({UNNAMED})()")
     page.wait_for_function(f"() => ({FOCUS})() === 'σ₁ wide part'")
     page.keyboard.press("ArrowRight")
     assert slider.get_attribute("aria-valuetext") == "1.55"
@@ -147,24 +150,24 @@ def test_few_controls_show_at_first_and_more_after_a_click(notebook: Notebook) -
 
 
 @pytest.fixture(scope="module")
-def seen(notebook: Notebook) -> dict[str, dict[str, Any]]:
+def seen(notebook: Notebook, shown: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Measure every explorer at every size, with all controls shown: ``seen[size][explorer]``."""
     page = notebook.page
     notebook.show_all_controls()
     sliders = [(v.number, i) for v in notebook.explorers() for i in range(len(v.sliders))]
     assert all(notebook.focus(*slider) for slider in sliders)
     page.evaluate("() => document.activeElement.blur()")  # an explorer in use stores no still
-    page.wait_for_function(f"() => ({KEPT})() === {len(NAMES)}", timeout=PATIENCE_MS)
+    page.wait_for_function(f"() => ({KEPT})() === {len(shown)}", timeout=PATIENCE_MS)
     page.wait_for_function(
         "([where, n]) => document.querySelectorAll(where).length === n",
-        arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],
+        arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(shown)],
     )
     page.wait_for_function(f"() => !({UNNAMED})()")
     found: dict[str, dict[str, Any]] = {}
     for size, (width, height, ratio) in SIZES.items():
         resize(notebook, width, height, ratio)
         found[size] = {}
-        for name in NAMES:
+        for name in shown:
             box = boxed(notebook, name)
             page.wait_for_timeout(SETTLE_MS / 4)
             found[size][name] = box.evaluate(MEASURE)
@@ -172,7 +175,10 @@ def seen(notebook: Notebook) -> dict[str, dict[str, Any]]:
     return found
 
 
-each = pytest.mark.parametrize("name", NAMES)
+slow = pytest.mark.slow
+each = pytest.mark.parametrize(
+    "name", [*FEW, *(pytest.param(n, marks=slow) for n in NAMES[len(FEW) :])]
+)
 
 
 @each
@@ -462,7 +468,14 @@ INSIDE = "box => box.contains(document.activeElement) && document.activeElement 
 DIMMED = "() => !!document.activeElement.closest('.bdl-idle, :disabled')"
 
 
-@pytest.mark.parametrize("name", ["SinusoidExplorer", "KLBudgetLab", "RivalsExplorer"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SinusoidExplorer",
+        pytest.param("KLBudgetLab", marks=slow),
+        pytest.param("RivalsExplorer", marks=slow),
+    ],
+)
 def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
@@ -503,6 +516,7 @@ def longest(wide: bool) -> str:
     return max(kinds, key=lambda k: max(map(length, getattr(widgets, k).MISSIONS), default=0))
 
 
+@slow
 @pytest.mark.parametrize("wide", [False, True])
 def test_longest_mission_with_hints_fits_its_area(
     seen: dict[str, Any], notebook: Notebook, wide: bool
@@ -578,6 +592,7 @@ def test_controls_of_the_page_reach_the_kernel_and_its_replies_the_page(
     button(row.box, "reset").click()
 
 
+@slow
 def test_drag_in_the_vae_map_moves_the_latent_point(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
@@ -603,6 +618,7 @@ TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingCli
 COMES_BACK = f"() => document.querySelector('.bdl-explorer') && Math.abs(({TOP})()) < 5"
 
 
+@slow
 def test_running_scrolls_to_explorer_and_button_downloads_svg_and_png(
     browser: Browser, server: Server
 ) -> None:
@@ -633,10 +649,10 @@ def test_running_scrolls_to_explorer_and_button_downloads_svg_and_png(
 
 
 def test_page_cells_and_kernel_show_no_errors(
-    seen: dict[str, Any], notebook: Notebook, server: Server
+    seen: dict[str, Any], notebook: Notebook, server: Server, shown: tuple[str, ...]
 ) -> None:
     assert complaints(notebook) == [] == notebook.cell_errors()
-    assert not [i for i in range(len(NAMES)) if TROUBLE.search(notebook.status(i))]
+    assert not [i for i in range(len(shown)) if TROUBLE.search(notebook.status(i))]
     assert "Traceback" not in server.log()
 
 
@@ -657,10 +673,10 @@ def test_restarted_kernel_is_said_over_the_picture_and_moves_nothing(
 
 
 def test_saved_notebook_shows_stills_without_a_kernel(
-    seen: dict[str, Any], notebook: Notebook
+    seen: dict[str, Any], notebook: Notebook, shown: tuple[str, ...]
 ) -> None:
     """In JupyterLab, and as a web page by nbconvert."""
-    page, n = notebook.page, len(NAMES)
+    page, n = notebook.page, len(shown)
     page.wait_for_function(f"() => ({KEPT})() === {n}", timeout=PATIENCE_MS)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     saved = page.evaluate(CONTENT)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from bdl_teach import widgets
 from bdl_teach.problems import INSIDE
@@ -12,6 +13,8 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission, Need
+
+pytestmark = pytest.mark.slow
 
 AT_QUESTION = "?"  # the state to which the question leads
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {

@@ -6,10 +6,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from explorer_claims import every_picture_is_drawn
 from heap import in_use
 
 from bdl_teach.widgets import KLBudgetLab
+
+pytestmark = pytest.mark.slow
 
 SWEEP = """
 import sys

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 from ipywidgets import VBox
 
-from bdl_teach._startup import head_start, loading
+from bdl_teach._startup import loading
+from bdl_teach._support.views import stored_still
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.contract import Result
@@ -72,7 +73,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             self._picture.value = previous._picture.value
             previous.close()
         else:
-            still = head_start.stored_still(type(self).__name__)
+            still = stored_still(type(self).__name__)
             self._picture.value = f"data:image/png;base64,{still}".encode() if still else b""
         Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")

@@ -12,7 +12,7 @@ from jupyter_client.manager import KernelManager
 from waiting import until
 
 from bdl_teach._cli.after_install import write_settings
-from bdl_teach._startup import head_start
+from bdl_teach.widgets import head_start
 
 KERNEL = (
     "import sys; sys.prefix = {!r}; from ipykernel.kernelapp import launch_new_instance as f;f()"

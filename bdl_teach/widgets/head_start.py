@@ -6,15 +6,13 @@ _cli/after_install.py sets this up.
 from __future__ import annotations
 
 import importlib
-import json
-import os
 import re
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from bdl_teach._startup import PLAIN
+from bdl_teach._support.views import stored_still
 
 # numpy.ma comes first: it reads a table of types that TensorFlow changes while it loads.
 NEEDED = ("numpy.ma", "bdl_teach.backend", "bdl_teach.widgets._engine.live")
@@ -42,18 +40,3 @@ def _show_still(cell: Any) -> None:
 
         display({"image/png": still}, raw=True)
         clear_output(wait=True)
-
-
-def stored_still(name: str) -> str:
-    """Return the first still of the explorer ``name`` in the notebook's file as base64, or "".
-
-    JupyterLab, which names the file, removes the outputs of a cell that is run. The still takes
-    their place until the first live picture.
-    """
-    with suppress(Exception):  # no such file, or one of another form
-        file = Path(os.environ["JPY_SESSION_NAME"])
-        for cell in json.loads(file.read_text("utf-8"))["cells"]:
-            for output in cell.get("outputs", ()) if f"{name}(" in "".join(cell["source"]) else ():
-                if png := output.get("data", {}).get("image/png"):
-                    return "".join(png).replace("\n", "")
-    return ""
