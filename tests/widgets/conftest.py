@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, strange_pictures, truth
-from bdl_teach.widgets import vae_trainer
+from bdl_teach.widgets import unseen_pictures, vae_trainer
 from bdl_teach.widgets._engine import background, live, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
@@ -128,7 +128,7 @@ def random_answers() -> Iterator[None]:
     sizes = 1, strange_pictures.MEMBERS, strange_pictures.DRAWS
     made = pictures, dict(zip(strange_pictures.KINDS, map(answers, sizes), strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strange_pictures, "shown", lambda _: made)
+        patch.setattr(unseen_pictures, "shown", lambda _: made)
         yield
 
 

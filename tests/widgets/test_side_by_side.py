@@ -22,15 +22,14 @@ from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, live_fits
-from bdl_teach.problems.live_fits import QUICK
 from bdl_teach.widgets import ComparisonExplorer, RivalsExplorer
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.comparison import LABELS, METHODS
+from bdl_teach.widgets.side_by_side import COMPARED as METHODS
+from bdl_teach.widgets.side_by_side import LABELS, PAIRED, PLACES
 
 X = np.linspace(-0.7, 0.7, 71)
 TRUTH = 10 * np.sin(2 * np.pi * X)
 SIX = ["mle", "map", "bbb", "local", "eb", "pbp"]
-PLACES = ("first", "second")
 SEEDS = range(3)
 COMPARED, PAIR = ({**one.DEFAULTS, "nuts": False} for one in (ComparisonExplorer, RivalsExplorer))
 
@@ -62,7 +61,7 @@ def test_only_methods_with_changed_settings_are_refitted(
     comparison._fits.clear()
     fitted: list[str] = []
     fit = live_fits.fit
-    monkeypatch.setattr(live_fits, "fit", lambda *a: fitted.append(a[0]) or fit(*a))
+    monkeypatch.setattr(live_fits, "fit", lambda *a, **o: fitted.append(a[0]) or fit(*a, **o))
     comparison.set(epochs=20)
     assert fitted == SIX, "cheapest first"
     fitted.clear()
@@ -94,9 +93,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
     half = state["gap"] / 2
     ends = (0.25 - half, 0.25 + half) if half else None
     data = datasets.sinusoid(32, state["noise_std"], state["seed"], ends)
-    titles = (
-        LABELS if kind == "comparison" else {p: f"{p}: {QUICK[state[p]].label}" for p in PLACES}
-    )
+    titles = LABELS if kind == "comparison" else {p: f"{p}: {PAIRED[state[p]]}" for p in PLACES}
     chosen = {name for name in METHODS if state.get(name)} or {*PLACES}
     assert set(result.methods) == chosen
     for place, title in titles.items():
@@ -274,7 +271,7 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
 ) -> None:
     for explorer, name, values in (
         (comparison, "local", {**COMPARED, "mle": True, "local": True, "map": False}),
-        (pair, "first", {**PAIR, "first": "mean_field", "second": "sghmc"}),
+        (pair, "first", {**PAIR, "first": "local", "second": "sgmcmc"}),
     ):
         drawn: list[Any] = []
         with pytest.MonkeyPatch.context() as patch:
@@ -297,8 +294,15 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
 def test_status_says_which_fits_miss_points_that_are_not_scaled(pair: RivalsExplorer) -> None:
     years = np.arange(1990.0, 2022.0)
     raw = (tuple(years), tuple(350 + 2 * (years - 1990)), (0.0, 1.0, 0.0, 1.0))
-    pair.set(first="ensemble", second="mean_field", data=raw).wait()
+    pair.set(first="ensemble", second="local", data=raw).wait()
     assert "ensemble, misses points that are not scaled" in pair.status
     pair.set(data=raw[:2]).wait()  # the explorer chooses the units
     assert "not scaled" not in pair.status
     pair.set(**PAIR, data=None)
+
+
+def test_states_with_earlier_names_of_methods_open(pair: RivalsExplorer) -> None:
+    pair.set(first="mean_field", second="sghmc")
+    assert (pair.state()["first"], pair.state()["second"]) == ("local", "sgmcmc")
+    with pytest.raises(ValueError, match="first: expected one of .*, got 'nonsense'"):
+        pair.set(first="nonsense")

@@ -23,10 +23,10 @@ from waiting import successive
 
 from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam, mcmc
-from bdl_teach.problems import Problem, truth_search
-from bdl_teach.problems.truth_search import MOST_ROUNDS, Search, TruthResult
-from bdl_teach.widgets import TruthExplorer
+from bdl_teach.problems import Problem
+from bdl_teach.widgets import TruthExplorer, truth_search
 from bdl_teach.widgets.truth import PartsPanel
+from bdl_teach.widgets.truth_search import MOST_ROUNDS, Search, TruthResult
 
 EXPLORER = TruthExplorer
 X = np.linspace(-0.7, 0.7, 71)
