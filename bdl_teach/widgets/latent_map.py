@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
@@ -43,10 +44,15 @@ class VAEResult:
     generated: Array  # pictures decoded from z ~ N(0, I) [25, 8, 8]
 
     @property
+    def stage(self) -> int:
+        """Return the number of completed stages of the training with the controls' settings."""
+        trained = self.trained
+        return 0 if trained is None or trained.order != self.order else trained.stage
+
+    @property
     def finished(self) -> bool:
         """Return whether the model was trained to the end with the settings of the controls."""
-        trained = self.trained
-        return trained is not None and trained.finished and trained.order == self.order
+        return self.stage == len(RATES)
 
 
 class VAEExplorer(Explorer[VAEResult]):
@@ -56,7 +62,11 @@ class VAEExplorer(Explorer[VAEResult]):
 
     def _beside(self) -> dict[str, controls.Widget]:
         self._trainer = Trainer(self._request)
-        return {"training": self._trainer.bar}
+        self._bar = ipywidgets.IntProgress(
+            description="training", bar_style="success", max=len(RATES),
+            layout={"width": "100%", "visibility": "hidden"},
+        )  # fmt: skip
+        return {"training": self._bar}
 
     def _idle(self, values: controls.Values) -> set[str]:
         return {"beta"} if values["kind"] == _PLAIN else set()
@@ -130,6 +140,8 @@ class VAEExplorer(Explorer[VAEResult]):
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
         self._progress.set_text("" if result.finished else str(self._words_of(result)))
+        self._bar.value = result.stage
+        self._bar.layout.visibility = "hidden" if result.finished else "visible"
 
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait until the model for the latest values is trained and shown."""
@@ -164,8 +176,7 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None:
             return {"name": name, "what": f"training with seed {order.seed} starts …"}
         if not result.finished:
-            done = STEPS * trained.stage if trained.order == order else 0
-            step = f"step {done} of {STEPS * len(RATES)} …"
+            step = f"step {STEPS * result.stage} of {STEPS * len(RATES)} …"
             return {"name": name, "what": f"training with seed {order.seed}, {step}"}
         what = "{scores}" if order.variational else "{codes}"
         return {"name": name, "what": what, "convergence": _converged(trained.convergence)}

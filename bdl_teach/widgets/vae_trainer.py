@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 from bdl_teach import datasets
@@ -80,10 +79,6 @@ class Trainer:
         self._thread: threading.Thread | None = None
         self._checking = False  # whether a longer run is being made
         self.newest: Trained | None = None
-        self.bar = ipywidgets.IntProgress(
-            description="training", bar_style="success", max=len(RATES),
-            layout={"width": "100%", "visibility": "hidden"},
-        )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
         """Return the finished model for ``order`` or, while that is trained, the newest model.
@@ -96,12 +91,10 @@ class Trainer:
         if isinstance(found, Exception):
             del self._finished[order]
             raise found
-        before = self._running
-        self._set_running(order if found is None else None)
+        before, self._running = self._running, order if found is None else None
         if found is not None:
             self.newest = found
         elif order != before:
-            self.bar.value = 0
             self.orders.put(order)
             self._thread = self._thread or background.start(self._work)
         return self.newest
@@ -115,10 +108,6 @@ class Trainer:
             self._checking = True
             background.start(lambda: self._check(trained))
 
-    def _set_running(self, order: Order | None) -> None:
-        self._running = order
-        self.bar.layout.visibility = "hidden" if order is None else "visible"
-
     def _receive(self, order: Order, found: Trained | Exception) -> None:
         """Store the model after a stage of the training ``order``, or the error that ended it."""
         if isinstance(found, Exception) or found.finished:
@@ -127,9 +116,9 @@ class Trainer:
                 self._finished.pop(next(iter(self._finished)))
         if order == self._running:
             if isinstance(found, Trained):
-                self.newest, self.bar.value = found, found.stage
+                self.newest = found
             if order in self._finished:
-                self._set_running(None)
+                self._running = None
 
     # The methods below run on the training threads, and change nothing but through ``_tell``.
 
