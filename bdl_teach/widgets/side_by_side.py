@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import NormalDist
@@ -342,39 +342,35 @@ class ComparisonExplorer(MethodsExplorer):
         return fit.predict(GAP_GRID, 200)
 
     def _compute(self, values: controls.Values) -> SideBySide:
-        """Return the result; show its parts, unless it is not to be shown or a control moves."""
-        parts, asked = self._parts(values), self._asked
-        while True:
-            try:
-                part = next(parts)
-            except StopIteration as end:
-                whole: SideBySide = end.value
-                return whole
-            if self._asked > asked:
-                return replace(part, waiting=())
-            if self.state() == values:
+        """Return the last of the parts; show the others before, until a control moves."""
+        asked = self._asked
+        for part in self._parts(values):
+            if not part.waiting or self._asked > asked:
+                break
+            if self.state() == values:  # and not those that a mission asks for
                 with RENDER_LOCK:
                     self._draw(self._complete(values, part))
                     self._notice.set_visible(False)
                     self._show_picture(sharp=False)
+        return replace(part, waiting=())
 
-    def _parts(self, values: controls.Values) -> Generator[SideBySide, None, SideBySide]:
-        """Yield the methods fitted so far when the others take time; return the whole result."""
+    def _parts(self, values: controls.Values) -> Iterator[SideBySide]:
+        """Yield the methods fitted so far whenever the others take time; at last yield all."""
         problem = Problem.of(values)
         counted = problem.calibration_set if values["conformal"] else None
         chosen = [name for name in COMPARED if values[name]]
         result = SideBySide(problem, {}, level=values["level"], calibration_set=counted)
-        fits: dict[str, MethodFit] = {}
         since, fitted = time.perf_counter(), False
         for i, name in enumerate(chosen):
             new = self._key(name, problem, values) not in self._fits
             slow, late = COMPARED[name].pace == "slow", time.perf_counter() - since > _PATIENCE_S
             if (fitted and late) or (new and slow):
-                yield replace(result, methods=dict(fits), waiting=tuple(chosen[i:]))
+                yield replace(result, waiting=tuple(chosen[i:]))
                 since = time.perf_counter()
-            fits[name] = self._fit_or_recall(name, problem, values)
+            one = self._fit_or_recall(name, problem, values)
+            result = replace(result, methods={**result.methods, name: one})
             fitted |= new
-        return replace(result, methods=fits)
+        yield result
 
     def _draw(self, result: SideBySide) -> None:
         # If no method is chosen, one panel remains, and says so.
