@@ -25,13 +25,14 @@ N_PREDICTIONS = 500  # draws for a prediction of the explorer of two methods
 JITTER = 1e-9  # added to a covariance, as a share of its trace, so that Cholesky succeeds
 SGHMC_FIRST, SGHMC_MOST = 300, 6300  # steps before the first picture, and at rest
 _FEWEST = 4  # smallest number of a chain's draws that a replay shows
+Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem and (name, value) of its options
 
 
 @dataclass(frozen=True)
 class MethodFit:
     """The fit and the predictions of one method."""
 
-    method: str  # its key in the catalogue
+    key: Key
     fit: Fitted
     prediction: Predictive  # on GAP_GRID
     seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
@@ -39,6 +40,11 @@ class MethodFit:
     search: Search | None = None  # of mean field, for the fit of lowest free energy
     trained: bool = True  # whether this is to be shown, after a quick fit
     remark: str = ""  # for the status line: on a replay's state, or on points that are not scaled
+
+    @property
+    def method(self) -> str:
+        """Return the method's key in the catalogue."""
+        return self.key[0]
 
     def improved(
         self, predict: Callable[[Any], Predictive], *, at_rest: bool = True

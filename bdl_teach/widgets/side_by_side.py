@@ -188,60 +188,51 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
     _panels: dict[str, Any]
 
     def __init__(self, **values: Any) -> None:
-        self._fits: dict[tuple[Any, ...], MethodFit] = {}  # by method, problem and options
+        self._fits: dict[method_fits.Key, MethodFit] = {}
         super().__init__(**values)
 
     @abstractmethod
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         """Return the arguments of a method's ``fit`` that controls set, beside the problem."""
 
-    @abstractmethod
     def _fit(self, method: str, problem: Problem, options: dict[str, Any]) -> Fitted:
-        """Fit a method to a problem."""
+        fitted: Fitted = live_fits.fit(method, problem, live_fits.COMPARED, **options)
+        return fitted
 
-    @abstractmethod
     def _predict(self, fit: Fitted) -> Predictive:
         """Return the predictive of a fit at ``GAP_GRID``; the picture shows its ``samples``."""
+        return fit.predict(GAP_GRID, 200)
 
     def _pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
 
-    def _key(self, method: str, problem: Problem, values: controls.Values) -> tuple[Any, ...]:
-        return method, problem, *self._options(method, values).items()
+    def _key(self, method: str, problem: Problem, values: controls.Values) -> method_fits.Key:
+        return method, problem, tuple(self._options(method, values).items())
 
-    def _fit_or_recall(self, method: str, problem: Problem, values: controls.Values) -> MethodFit:
-        """Return the stored fit and predictions of a method, or else make and store them."""
-        key = self._key(method, problem, values)
-        if key in self._fits:
-            return replace(self._fits[key], seconds=0.0)
-        one = self._fit_anew(method, problem, values)
-        self._keep(key, one)
-        return one
-
-    def _fit_anew(self, method: str, problem: Problem, values: controls.Values) -> MethodFit:
+    def _fitted(self, key: method_fits.Key) -> MethodFit:
+        """Return the stored fit and predictions of a method, or else make them."""
         from bdl_teach.methods._fitted import Drawn, Variational
         from bdl_teach.methods._scaling import missed
 
-        start = time.perf_counter()
-        fit = self._fit(method, problem, self._options(method, values))
+        if key in self._fits:
+            return replace(self._fits[key], seconds=0.0)
+        (method, problem, options), start = key, time.perf_counter()
+        fit = self._fit(method, problem, dict(options))
         seconds, data = time.perf_counter() - start, problem.data
         search = Search(problem, fit) if method == MEAN_FIELD else None
         judged = self.JUDGES and search is None and isinstance(fit, Variational)
         lost = isinstance(fit, Drawn) and missed(fit, data.x, data.y)
         return MethodFit(
-            method, fit, self._predict(fit), seconds, Convergence() if judged else None, search,
+            key, fit, self._predict(fit), seconds, Convergence() if judged else None, search,
             trained=search is None and not method_fits.goes_on(fit),
             remark="misses points that are not scaled" if lost else "",
         )  # fmt: skip
 
-    def _keep(self, key: tuple[Any, ...], one: MethodFit) -> None:
-        self._fits[key] = one
-        while len(self._fits) > _KEPT:
-            self._fits.pop(next(iter(self._fits)))
-
     def _complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
-        for one in result.methods.values():
-            self._keep(self._key(one.method, result.problem, values), one)
+        """Store all fits, and add what is known of the true posterior."""
+        self._fits |= {one.key: one for one in result.methods.values()}
+        for oldest in [*self._fits][:-_KEPT]:
+            del self._fits[oldest]
         return super()._complete(values, result)
 
     def _improve(
@@ -281,7 +272,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
 
     def _warm(self, method: str, problem: Problem, values: controls.Values) -> None:
         """Compile the programs that fit a method and improve the fit."""
-        one: MethodFit | None = self._fit_anew(method, problem, values)
+        one: MethodFit | None = self._fitted(self._key(method, problem, values))
         for _ in range(3):  # the search begins, begins again, and trains on
             if one is not None:
                 one = one.improved(self._predict)
@@ -334,13 +325,6 @@ class ComparisonExplorer(MethodsExplorer):
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         return {"epochs": values["epochs"]} if "epochs" in COMPARED[method].takes else {}
 
-    def _fit(self, method: str, problem: Problem, options: dict[str, Any]) -> Fitted:
-        fitted: Fitted = live_fits.fit(method, problem, live_fits.COMPARED, **options)
-        return fitted
-
-    def _predict(self, fit: Fitted) -> Predictive:
-        return fit.predict(GAP_GRID, 200)
-
     def _compute(self, values: controls.Values) -> SideBySide:
         """Return the last of the parts; show the others before, until a control moves."""
         asked = self._asked
@@ -362,13 +346,12 @@ class ComparisonExplorer(MethodsExplorer):
         result = SideBySide(problem, {}, level=values["level"], calibration_set=counted)
         since, fitted = time.perf_counter(), False
         for i, name in enumerate(chosen):
-            new = self._key(name, problem, values) not in self._fits
+            new = (key := self._key(name, problem, values)) not in self._fits
             slow, late = COMPARED[name].pace == "slow", time.perf_counter() - since > _PATIENCE_S
             if (fitted and late) or (new and slow):
                 yield replace(result, waiting=tuple(chosen[i:]))
                 since = time.perf_counter()
-            one = self._fit_or_recall(name, problem, values)
-            result = replace(result, methods={**result.methods, name: one})
+            result = replace(result, methods={**result.methods, name: self._fitted(key)})
             fitted |= new
         yield result
 
@@ -437,7 +420,7 @@ class RivalsExplorer(MethodsExplorer):
     The last-layer Laplace uses a network trained at σ_p = 3, whatever σ_p the control sets.
     """
 
-    TEXTS = texts.of("rivals", methods=_MENUS)
+    TEXTS = texts.of("pair", methods=_MENUS)
 
     def _taken(self, values: controls.Values) -> controls.Values:
         renamed = {p: _RENAMED.get(values[p], values[p]) for p in PLACES if p in values}
@@ -476,8 +459,9 @@ class RivalsExplorer(MethodsExplorer):
 
     def _compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
-        fits = {p: self._fit_or_recall(values[p], problem, values) for p in PLACES}
-        return SideBySide(problem, fits)
+        keys = {place: self._key(values[place], problem, values) for place in PLACES}
+        fits = {key: self._fitted(key) for key in dict.fromkeys(keys.values())}
+        return SideBySide(problem, {place: fits[key] for place, key in keys.items()})
 
     def _draw(self, result: SideBySide) -> None:
         height, changed = result.height, []
