@@ -172,7 +172,7 @@ class VAEExplorer(Explorer[VAEResult]):
         while self.result is not None and not self.result.finished:
             if time.monotonic() > end:
                 raise TimeoutError(f"expected a trained model within {timeout:g} s, got none")
-            time.sleep(0.01)
+            time.sleep(0.05)
             super().wait(timeout)
         return self
 
