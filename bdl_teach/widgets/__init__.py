@@ -12,7 +12,7 @@ import importlib
 from typing import Any
 
 _MODULES = {
-    "ComparisonExplorer": "comparison",
+    "ComparisonExplorer": "side_by_side",
     "EmpiricalBayesExplorer": "empirical_bayes",
     "GradientLab": "gradient_lab",
     "KLBudgetLab": "kl_budget_lab",
@@ -20,7 +20,7 @@ _MODULES = {
     "LocalReparamLab": "local_reparam_lab",
     "PBPStepper": "pbp_stepper",
     "PicturesExplorer": "unseen_pictures",
-    "RivalsExplorer": "rivals",
+    "RivalsExplorer": "side_by_side",
     "SinusoidExplorer": "sinusoid",
     "TruthExplorer": "truth",
     "VAEExplorer": "latent_map",

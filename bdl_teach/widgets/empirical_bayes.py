@@ -12,13 +12,14 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits, own_points
+from bdl_teach.problems import COST_DRAWS, Problem, live_fits, own_points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field

@@ -11,13 +11,14 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import ARTICLE, COST_DRAWS, WIDE_GRID, Outcome, Problem, live_fits
+from bdl_teach.problems import ARTICLE, COST_DRAWS, WIDE_GRID, Problem, live_fits
 from bdl_teach.problems.own_points import MOST
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -73,7 +74,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         problem = replace(ARTICLE, own=values.get("data"), **unseen)
         m, scheme = values["n_batches"], values["scheme"]
         batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
-        fit = live_fits.backprop(problem, "weights", **batches)
+        fit = live_fits.fit("bbb", problem, **batches)
         return _result(problem, elbo.minibatch_weights(m, scheme), fit)
 
     def _chores(self) -> Iterator[Callable[[], object]]:

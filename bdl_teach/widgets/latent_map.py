@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
@@ -16,7 +19,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import Panel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
+from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainings, pictures
 
 _TEXTS = texts.of("latent_map")
 REACH = _TEXTS.controls["z1"].range[1]  # largest |z₁| and |z₂| on the sliders and the map
@@ -43,10 +46,15 @@ class VAEResult:
     generated: Array  # pictures decoded from z ~ N(0, I) [25, 8, 8]
 
     @property
+    def stage(self) -> int:
+        """Return the number of completed stages of the training with the controls' settings."""
+        trained = self.trained
+        return 0 if trained is None or trained.order != self.order else trained.stage
+
+    @property
     def finished(self) -> bool:
         """Return whether the model was trained to the end with the settings of the controls."""
-        trained = self.trained
-        return trained is not None and trained.finished and trained.order == self.order
+        return self.stage == len(RATES)
 
 
 class VAEExplorer(Explorer[VAEResult]):
@@ -54,9 +62,17 @@ class VAEExplorer(Explorer[VAEResult]):
 
     TEXTS = _TEXTS
 
+    def __init__(self, **values: Any) -> None:
+        self._trainings = Trainings()
+        self._latest: Trained | None = None  # the shown model, until the next one has begun
+        super().__init__(**values)
+
     def _beside(self) -> dict[str, controls.Widget]:
-        self._trainer = Trainer(self._request)
-        return {"training": self._trainer.bar}
+        self._bar = ipywidgets.IntProgress(
+            description="training", bar_style="success", max=len(RATES),
+            layout={"width": "100%", "visibility": "hidden"},
+        )  # fmt: skip
+        return {"training": self._bar}
 
     def _idle(self, values: controls.Values) -> set[str]:
         return {"beta"} if values["kind"] == _PLAIN else set()
@@ -100,7 +116,7 @@ class VAEExplorer(Explorer[VAEResult]):
         variational = values["kind"] == _VAE
         beta = float(values["beta"]) if variational else 1.0
         order = Order(variational, beta, values["seed"])
-        trained = self._trainer.get(order)
+        trained = self._trainings.of(order) or self._latest
         z = np.array([values["z1"], values["z2"]])
         if trained is None:
             blank = np.zeros((_ROWS**2, 8, 8))
@@ -118,9 +134,25 @@ class VAEExplorer(Explorer[VAEResult]):
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
         return []  # training with another seed would take seconds, and replace the shown model
 
-    def _improve(self, values: controls.Values, result: VAEResult, *, at_rest: bool = True) -> None:
-        """Start a check whether the model has converged; a later tick shows the answer."""
-        self._trainer.check_convergence(result.order)
+    def _complete(self, values: controls.Values, result: VAEResult) -> VAEResult:
+        self._latest = result.trained
+        return super()._complete(values, result)
+
+    def _improve(
+        self, values: controls.Values, result: VAEResult, *, at_rest: bool = True
+    ) -> VAEResult | None:
+        """Train the model for one more stage; at the end, see whether it has converged."""
+        order, trained = result.order, result.trained
+        if trained is None or not result.finished:
+            trained = self._trainings.further(order)
+            if trained is None:
+                self._request()  # the tick raises the error
+                return None
+            return _result(order, trained, result.z)
+        if not at_rest or not order.variational or trained.convergence.over:
+            return None
+        found = trained.convergence.after_one_more(trained.fit)
+        return replace(result, trained=self._trainings.keep(replace(trained, convergence=found)))
 
     def _draw(self, result: VAEResult) -> None:
         inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
@@ -130,18 +162,19 @@ class VAEExplorer(Explorer[VAEResult]):
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
         self._progress.set_text("" if result.finished else str(self._words_of(result)))
+        self._bar.value = result.stage
+        self._bar.layout.visibility = "hidden" if result.finished else "visible"
 
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait until the model for the latest values is trained and shown."""
+        end = time.monotonic() + timeout
         super().wait(timeout)
-        self._trainer.orders.wait(timeout)
-        super().wait(timeout)
+        while self.result is not None and not self.result.finished:
+            if time.monotonic() > end:
+                raise TimeoutError(f"expected a trained model within {timeout:g} s, got none")
+            time.sleep(0.05)
+            super().wait(timeout)
         return self
-
-    def close(self) -> None:
-        """Stop the worker and the training, and remove the widgets."""
-        self._trainer.orders.close()
-        super().close()
 
     def _readings(self, result: VAEResult) -> dict[str, float]:
         found = {
@@ -164,8 +197,7 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None:
             return {"name": name, "what": f"training with seed {order.seed} starts …"}
         if not result.finished:
-            done = STEPS * trained.stage if trained.order == order else 0
-            step = f"step {done} of {STEPS * len(RATES)} …"
+            step = f"step {STEPS * result.stage} of {STEPS * len(RATES)} …"
             return {"name": name, "what": f"training with seed {order.seed}, {step}"}
         what = "{scores}" if order.variational else "{codes}"
         return {"name": name, "what": what, "convergence": _converged(trained.convergence)}

@@ -13,11 +13,12 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import INSIDE, WIDE_GRID, Outcome, Problem, own_points
+from bdl_teach.problems import INSIDE, WIDE_GRID, Problem, own_points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay

@@ -14,20 +14,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import (
-    COST_DRAWS,
-    INSIDE,
-    WIDE_GRID,
-    Outcome,
-    Problem,
-    live_fits,
-    own_points,
-)
+from bdl_teach.problems import COST_DRAWS, INSIDE, WIDE_GRID, Problem, live_fits, own_points
 from bdl_teach.widgets._engine import controls, replay, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy
@@ -37,6 +30,8 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 MOST_RUNS = 9  # number of longer runs; the last one continues training the best fit
 ENOUGH = 10.0  # nats that the last longer run may gain if the fit has converged
 _SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
+_MANY = 64  # a table has more points than this, so that each step takes longer
+_FEW_STEPS = 900  # steps of a fit to a table
 _NEAR = 0.1  # distance on the axis of weights at which the pointer is on a weight's mean
 
 
@@ -157,9 +152,15 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
     # How far a tick's fit is from convergence, and how smoothly it follows a slider:
     # claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
     def _compute(self, values: controls.Values) -> SinusoidResult:
+        from bdl_teach.methods import bbb
+
         problem, estimator = Problem.of(values, layers=2), values["estimator"]
         options = {name: values[name] for name in ("kl_weight", "n_samples")}
-        fit = live_fits.backprop(problem, estimator, **options)
+        if estimator == "article":
+            options |= bbb.ARTICLE
+        elif estimator == "quiet" and len(problem.data.x) > _MANY and options["n_samples"] == 1:
+            options["steps"] = _FEW_STEPS
+        fit = live_fits.fit("local" if estimator == "quiet" else "bbb", problem, **options)
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         functions = problem.prior_functions(fit, WIDE_GRID) if values["prior_functions"] else None
         cost = fit.cost(COST_DRAWS)

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, own_points, truth_search
-from bdl_teach.problems.truth_search import TruthResult
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, own_points
+from bdl_teach.widgets import truth_search
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets.truth_search import TruthResult
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,7 +116,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
     def _compute(self, values: controls.Values) -> PicturesResult:
         from bdl_teach import metrics
 
-        pictures, answers = fits.shown(_SPLIT)
+        pictures, answers = shown(_SPLIT)
         rng = np.random.default_rng([values["seed"], 9])
         known = rng.permutation(len(pictures.test[0]))[:_KNOWN]
         strange = rng.permutation(len(pictures.strange))[:_STRANGE]
@@ -169,6 +170,13 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
     def _words(self, result: PicturesResult) -> dict[str, str]:
         return {"kind": result.kind}
+
+
+@lru_cache(maxsize=4)
+def shown(seed: int) -> tuple[fits.Split, dict[str, fits.Answers]]:
+    """Return a split and the answers of networks trained on it; cached, as this takes seconds."""
+    pictures = fits.split(seed)
+    return pictures, fits.answers(fits.trained(pictures, seed + 1), pictures)
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:

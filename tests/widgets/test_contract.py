@@ -25,7 +25,7 @@ BESIDE: dict[str, dict[str, dict[str, Any]]] = {
     "RivalsExplorer": {
         "rate": {"second": "dropout"},
         "rank": {"second": "low_rank"},
-        "temperature": {"second": "sghmc"},
+        "temperature": {"second": "sgmcmc"},
         "structure": {"second": "laplace"},
         "linearised": {"second": "laplace"},
     },

@@ -9,7 +9,7 @@ from explorer_claims import assert_reads, line, panel, set_to
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.problems import strange_pictures as fits
-from bdl_teach.widgets import PicturesExplorer
+from bdl_teach.widgets import PicturesExplorer, unseen_pictures
 
 EXPLORER = PicturesExplorer
 pytestmark = pytest.mark.usefixtures("random_answers")
@@ -62,7 +62,7 @@ def test_picture_and_readings_show_200_known_and_100_unknown_digits(
 ) -> None:
     v, result = explorer.state(), explorer.result
     kind = v["kind"]
-    said, labels, (pictures, answers) = result.said, result.labels, fits.shown(0)
+    said, labels, (pictures, answers) = result.said, result.labels, unseen_pictures.shown(0)
     told = answers[kind].test, answers[kind].strange
     known, strange = (
         places_of(logs, v["temperature"], p)

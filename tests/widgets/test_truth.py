@@ -23,10 +23,10 @@ from waiting import successive
 
 from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam, mcmc
-from bdl_teach.problems import Problem, truth_search
-from bdl_teach.problems.truth_search import MOST_ROUNDS, Search, TruthResult
-from bdl_teach.widgets import TruthExplorer
+from bdl_teach.problems import Problem
+from bdl_teach.widgets import TruthExplorer, truth_search
 from bdl_teach.widgets.truth import PartsPanel
+from bdl_teach.widgets.truth_search import MOST_ROUNDS, Search, TruthResult
 
 EXPLORER = TruthExplorer
 X = np.linspace(-0.7, 0.7, 71)
@@ -197,27 +197,3 @@ def test_band_of_the_posterior_follows_the_controls(
     assert explorer.result.nuts is result.nuts and explorer.png() == before, (
         "the run was not cached"
     )
-
-
-def test_sentences_of_the_truth_explorer_agree_with_its_numbers(explorer: TruthExplorer) -> None:
-    presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
-
-    def read(values: dict[str, Any], search: bool = True) -> TruthResult:
-        state = {**explorer._whole(TruthExplorer.DEFAULTS), **values, "nuts": True}
-        best = explorer._compute(state)
-        if search:
-            *_, best = successive(truth_search.improve, best)
-        return explorer._with_truth(best, explorer._chains.whole(explorer._problem(state)))
-
-    opens = read(presets["the truth opens the gap"])
-    sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.prediction, opens.nuts))
-    assert 2 * next(sds) < next(sds) and opens.parts["family"] > opens.parts["prior_miss"]
-    misses = read(presets["the truth misses it too"])
-    parts = misses.parts
-    assert parts["prior_miss"] > max(2, parts["family"], parts["optimisation"])
-    asked = TruthExplorer.QUESTION
-    assert asked is not None and asked.choices[asked.answer] == "next to nothing"
-    off = np.abs(SINE - misses.nuts.mean)
-    assert (off < 2 * misses.nuts.epistemic_std)[IN_GAP].mean() < 0.2
-    (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
-    assert read(mends.way, search=False).parts["prior_miss"] < 2

@@ -1,6 +1,7 @@
 """Test the VAE explorer: its map and pictures, and training in the background."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,6 @@ def explorer() -> Iterator[VAEExplorer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 50)
         made = VAEExplorer().wait()
-        made._trainer.check_convergence = lambda order: None  # it would take seconds
         yield made
         made.close()
 
@@ -119,10 +119,13 @@ def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeyp
     assert explorer.set(beta=10**0.2).result.finished
 
 
-def test_closing_the_explorer_stops_its_training() -> None:
+def test_closing_the_explorer_stops_its_training(explorer, gate, monkeypatch) -> None:
+    begun, go_on = gate
     made = VAEExplorer(beta=10**-1.5)
-    Explorer.wait(made)
+    assert begun.wait(60)
     made.close()
-    made._trainer.orders.wait(1.0)
-    made._trainer._thread.join(60.0)
-    assert not made._trainer._thread.is_alive()
+    stages: list[Any] = []
+    monkeypatch.setattr(vae_trainer, "_stage", lambda *_: stages.append(1))
+    go_on.set()
+    time.sleep(0.3)
+    assert stages == []

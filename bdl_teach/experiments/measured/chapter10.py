@@ -13,7 +13,7 @@ from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, mcmc
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
+from bdl_teach.problems import Problem, live_fits
 
 GAP = (0.1, 0.4)  # without data
 X = np.linspace(-0.7, 0.7, 141)[:, None]
@@ -21,7 +21,7 @@ REGIONS = Problem().regions(X[:, 0])  # masks: "data", "gap", "outside"
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, for noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "lowest", "eb", "pbp")
 THREE = ("map", "bbb", "pbp")
-ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
+ROOM = bbb.Capacity(*live_fits.COMPARED)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 N = 32  # points for training, and as many for calibration
 EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # levels of the explorer's slider
@@ -117,7 +117,8 @@ def _measure_in_explorer(
     prefix: str, problem: Problem, method: str, epochs: int
 ) -> dict[str, float]:
     """Fit as the explorer does; return the noise sd, and coverage, bias and sd in each region."""
-    prediction = live_fits.fit(method, problem, epochs).predict(X, 200)
+    own = {"epochs": epochs} if method == "pbp" else {}
+    prediction = live_fits.fit(method, problem, live_fits.COMPARED, **own).predict(X, 200)
     truth, reach = problem.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
     inside = calibration.expected_coverage(truth, problem.noise_std, *ends)

@@ -15,7 +15,8 @@ from bdl_teach.methods.local_reparam import LOWEST
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
-from bdl_teach.problems import truth_search as search
+from bdl_teach.widgets import method_fits
+from bdl_teach.widgets import truth_search as search
 
 N_SETS = 20  # data sets a world, for a share that one data set cannot show
 NOISE_PRIOR = (6.0, 5.0)  # (α, β) of the stepper's Gamma prior of the noise precision
@@ -39,8 +40,8 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method of the explorer, and 
     "pushed": ("laplace", {"linearised": False}),
     "diagonal": ("laplace", {"structure": "diagonal"}),
     "last": ("laplace", {"structure": "last_layer"}),
-    "chains": ("sghmc", {}),
-    "cold": ("sghmc", {"temperature": 0.0}),
+    "chains": ("sgmcmc", {}),
+    "cold": ("sgmcmc", {"temperature": 0.0}),
     "columns": ("low_rank", {"rank": 8}),
     "none": ("low_rank", {"rank": 0}),
     "infinite": ("infinite", {}),
@@ -121,7 +122,7 @@ def spreads(world: World) -> dict[str, float]:
     regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
     for name, (method, options) in ASKED.items():
-        std = live_fits.shown(live_fits.quick(method, problem, options)).epistemic_std
+        std = method_fits.shown(method_fits.quick(method, problem, options)).epistemic_std
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures
@@ -194,8 +195,8 @@ def searched(world: World) -> dict[str, float]:
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     assert wide.quick is not None
     spreads = [p.epistemic_std for p in (wide.quick, wide.prediction)]
-    eight = live_fits.fit_method("local", narrow, steps=search.QUICK_STEPS, starts=8)
-    lowest = live_fits.fit_method("local", narrow, **LOWEST).again().refined()
+    eight = live_fits.fit("local", narrow, steps=search.QUICK_STEPS, starts=8)
+    lowest = live_fits.fit("local", narrow, **LOWEST).again().refined()
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),

@@ -36,7 +36,7 @@ def tick(world: World) -> dict[str, float]:
     """
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
-    quiet, paper = (live_fits.backprop(problem, estimator) for estimator in ("quiet", "weights"))
+    quiet, paper = (live_fits.fit(method, problem) for method in ("local", "bbb"))
     lowest = min(quiet.free_energy, lowest_of_long_runs(data, world, prior=prior))
     mean = quiet.predict(WIDE_GRID, 500).mean
     moved = []
