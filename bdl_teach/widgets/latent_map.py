@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -18,7 +16,8 @@ from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Host, Model
+from bdl_teach.widgets._engine.status import Said
 from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainings, pictures
 
 _TEXTS = texts.of("latent_map")
@@ -57,27 +56,27 @@ class VAEResult:
         return self.stage == len(RATES)
 
 
-class VAEExplorer(Explorer[VAEResult]):
+class VAEModel(Model[VAEResult]):
     """An explorer to choose z, which is decoded at once, or to train a model in two seconds."""
 
     TEXTS = _TEXTS
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
         self._trainings = Trainings()
         self._latest: Trained | None = None  # the shown model, until the next one has begun
-        super().__init__(**values)
-
-    def _beside(self) -> dict[str, controls.Widget]:
         self._bar = ipywidgets.IntProgress(
             description="training", bar_style="success", max=len(RATES),
             layout={"width": "100%", "visibility": "hidden"},
         )  # fmt: skip
+
+    def beside(self) -> dict[str, controls.Widget]:
         return {"training": self._bar}
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         return {"beta"} if values["kind"] == _PLAIN else set()
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
         self._make_map(axes["m"])
         canvas.animate([*self._classes, self._place])
@@ -104,15 +103,16 @@ class VAEExplorer(Explorer[VAEResult]):
             0.02, 0.02, "", transform=ax.transAxes, color=plots.RUST, fontsize=plots.LETTERS
         )
 
-    def _pointer_panels(self) -> list[Panel]:
+    def pointer_panels(self) -> list[Panel]:
         return [Panel(self._map, kind="at")]
 
-    def _point_at(self, x: float, y: float, begins: bool) -> None:
+    def point_at(
+        self, values: controls.Values, result: VAEResult, x: float, y: float, begins: bool
+    ) -> controls.Values:
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
-        self._assign({"z1": z1, "z2": z2})
-        self._request()
+        return {"z1": z1, "z2": z2}
 
-    def _compute(self, values: controls.Values) -> VAEResult:
+    def compute(self, values: controls.Values) -> VAEResult:
         variational = values["kind"] == _VAE
         beta = float(values["beta"]) if variational else 1.0
         order = Order(variational, beta, values["seed"])
@@ -123,22 +123,22 @@ class VAEExplorer(Explorer[VAEResult]):
             return VAEResult(order, None, z, blank[0], np.zeros((0, 2)), np.zeros(0), blank)
         return _result(order, trained, z)
 
-    def _frames(self, result: VAEResult) -> Sequence[int]:
+    def frames(self, result: VAEResult) -> Sequence[int]:
         return tuple(result.trained.film) if result.finished and result.trained else ()
 
-    def _replay(self, result: VAEResult, frame: int) -> VAEResult:
+    def replay(self, result: VAEResult, frame: int) -> VAEResult:
         assert result.trained is not None
-        step = self._frames(result)[frame]
+        step = self.frames(result)[frame]
         return _result(result.order, result.trained.at(step), result.z)
 
-    def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
+    def next_seeds(self, values: controls.Values) -> list[controls.Values]:
         return []  # training with another seed would take seconds, and replace the shown model
 
-    def _complete(self, values: controls.Values, result: VAEResult) -> VAEResult:
+    def complete(self, values: controls.Values, result: VAEResult) -> VAEResult:
         self._latest = result.trained
-        return super()._complete(values, result)
+        return super().complete(values, result)
 
-    def _improve(
+    def improve(
         self, values: controls.Values, result: VAEResult, *, at_rest: bool = True
     ) -> VAEResult | None:
         """Train the model for one more stage; at the end, see whether it has converged."""
@@ -146,7 +146,7 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None or not result.finished:
             trained = self._trainings.further(order)
             if trained is None:
-                self._request()  # the tick raises the error
+                self.host.tick()  # which raises the error
                 return None
             return _result(order, trained, result.z)
         if not at_rest or not order.variational or trained.convergence.over:
@@ -154,29 +154,23 @@ class VAEExplorer(Explorer[VAEResult]):
         found = trained.convergence.after_one_more(trained.fit)
         return replace(result, trained=self._trainings.keep(replace(trained, convergence=found)))
 
-    def _draw(self, result: VAEResult) -> None:
+    def draw(self, result: VAEResult) -> None:
         inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
         for digit, artist in enumerate(self._classes):
             artist.set_data(*inside[result.labels == digit].T)
         self._place.set_data(result.z[:1], result.z[1:])
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
-        self._progress.set_text("" if result.finished else str(self._words_of(result)))
+        words = {**self.TEXTS.status, **self.words(result)}
+        said = Said("{name}: {what}.", self.readings(result), words)
+        self._progress.set_text("" if result.finished else str(said))
         self._bar.value = result.stage
         self._bar.layout.visibility = "hidden" if result.finished else "visible"
 
-    def wait(self, timeout: float = 120.0) -> VAEExplorer:
-        """Wait until the model for the latest values is trained and shown."""
-        end = time.monotonic() + timeout
-        super().wait(timeout)
-        while self.result is not None and not self.result.finished:
-            if time.monotonic() > end:
-                raise TimeoutError(f"expected a trained model within {timeout:g} s, got none")
-            time.sleep(0.05)
-            super().wait(timeout)
-        return self
+    def finished(self, result: VAEResult) -> bool:
+        return result.finished
 
-    def _readings(self, result: VAEResult) -> dict[str, float]:
+    def readings(self, result: VAEResult) -> dict[str, float]:
         found = {
             "nearest_edge": np.abs(result.z).min(),
             "distance": 0.5 * float(result.z @ result.z),
@@ -191,7 +185,7 @@ class VAEExplorer(Explorer[VAEResult]):
             found |= dict(zip(parts, result.trained.scores, strict=False))
         return found
 
-    def _words(self, result: VAEResult) -> dict[str, str]:
+    def words(self, result: VAEResult) -> dict[str, str]:
         trained, order = result.trained, result.order
         name = "{variational}" if order.variational else "{plain}"
         if trained is None:

@@ -24,10 +24,11 @@ from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.problems import GAP_GRID, Problem, live_fits, own_points
 from bdl_teach.widgets import method_fits
 from bdl_teach.widgets._engine import controls, status, texts
-from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
+from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.model import Host
 from bdl_teach.widgets.method_fits import MethodFit
 from bdl_teach.widgets.results import ProblemResult
 from bdl_teach.widgets.truth_search import Search
@@ -61,7 +62,6 @@ _MENUS = {
     )
     for place, name in zip(PLACES, ("ensemble", "dropout"), strict=True)
 }  # fmt: skip
-_RENAMED = {"sghmc": "sgmcmc", "mean_field": "local"}  # values in states of earlier versions
 _READINGS = {  # words for the readings of each method and region
     f"{name}{suffix}_{region}": f"{label}: {words} {where}"
     for name, label in LABELS.items()
@@ -180,16 +180,16 @@ class SideBySide(ProblemResult):
         return found
 
 
-class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
+class MethodsModel(ModelBesideTruth[SideBySide]):
     """An explorer of chosen methods; moving a control refits only the methods that it affects."""
 
     GRID = GAP_GRID
     JUDGES: ClassVar[bool] = False  # whether longer runs judge if variational fits converged
     _panels: dict[str, Any]
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
         self._fits: dict[method_fits.Key, MethodFit] = {}
-        super().__init__(**values)
 
     @abstractmethod
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
         """Return the predictive of a fit at ``GAP_GRID``; the picture shows its ``samples``."""
         return fit.predict(GAP_GRID, 200)
 
-    def _pointer_panels(self) -> list[Panel]:
+    def pointer_panels(self) -> list[Panel]:
         return [*self._panels.values()]
 
     def _key(self, method: str, problem: Problem, values: controls.Values) -> method_fits.Key:
@@ -228,14 +228,14 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
             remark="misses points that are not scaled" if lost else "",
         )  # fmt: skip
 
-    def _complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
+    def complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
         """Store all fits, and add what is known of the true posterior."""
         self._fits |= {one.key: one for one in result.methods.values()}
         for oldest in [*self._fits][:-_KEPT]:
             del self._fits[oldest]
-        return super()._complete(values, result)
+        return super().complete(values, result)
 
-    def _improve(
+    def improve(
         self, values: controls.Values, result: SideBySide, *, at_rest: bool = True
     ) -> SideBySide | None:
         """Improve the fit of the first method whose improvement is not over."""
@@ -244,12 +244,12 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
                 return result.with_method(one, better)
         return None
 
-    def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
+    def doubt(self, result: SideBySide) -> tuple[Array, Array]:
         """Return the inputs, and the epistemic sd of the first method that has any."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 
-    def _words(self, result: SideBySide) -> dict[str, str]:
+    def words(self, result: SideBySide) -> dict[str, str]:
         searches = (one.search for one in result.methods.values())
         found = [f"Mean field: {s}{status.lower(s.below)}." for s in searches if s and s.trained]
         return {
@@ -258,14 +258,14 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
             "nuts": result.nuts_report,
         }
 
-    def _frames(self, result: SideBySide) -> Sequence[int]:
+    def frames(self, result: SideBySide) -> Sequence[int]:
         """Return the number of steps at each frame of the first method that trains in steps."""
         fits = (one.fit for one in result.methods.values())
         return next(filter(None, map(method_fits.steps_of, fits)), ())
 
-    def _replay(self, result: SideBySide, frame: int) -> SideBySide:
+    def replay(self, result: SideBySide, frame: int) -> SideBySide:
         """Return the result at ``frame``: each method after the same share of its own training."""
-        steps = self._frames(result)
+        steps = self.frames(result)
         share = steps[frame] / steps[-1]
         then = {place: one.at(share, self._predict) for place, one in result.methods.items()}
         return replace(result, methods=then, share=share)
@@ -278,7 +278,7 @@ class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
                 one = one.improved(self._predict)
 
 
-class ComparisonExplorer(MethodsExplorer):
+class ComparisonModel(MethodsModel):
     """An explorer to choose methods, and to change the problem to which they are fitted."""
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
@@ -286,7 +286,7 @@ class ComparisonExplorer(MethodsExplorer):
     SIZE = (900, 322, (640, 412))
     JUDGES = True
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         self._panels = {}
         for name, method in COMPARED.items():
@@ -325,17 +325,12 @@ class ComparisonExplorer(MethodsExplorer):
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         return {"epochs": values["epochs"]} if "epochs" in COMPARED[method].takes else {}
 
-    def _compute(self, values: controls.Values) -> SideBySide:
+    def compute(self, values: controls.Values) -> SideBySide:
         """Return the last of the parts; show the others before, until a control moves."""
-        asked = self._asked
         for part in self._parts(values):
-            if not part.waiting or self._asked > asked:
+            if not part.waiting or self.host.moved():
                 break
-            if self.state() == values:  # and not those that a mission asks for
-                with RENDER_LOCK:
-                    self._draw(self._complete(values, part))
-                    self._notice.set_visible(False)
-                    self._show_picture(sharp=False)
+            self.host.show(self.complete(values, part))
         return replace(part, waiting=())
 
     def _parts(self, values: controls.Values) -> Iterator[SideBySide]:
@@ -355,19 +350,19 @@ class ComparisonExplorer(MethodsExplorer):
             fitted |= new
         yield result
 
-    def _draw(self, result: SideBySide) -> None:
+    def draw(self, result: SideBySide) -> None:
         # If no method is chosen, one panel remains, and says so.
         places = (*result.methods, *result.waiting) or (next(iter(COMPARED)),)
         nuts, more = bool(result.nuts_report), ["conformal"] * (result.calibration_set is not None)
         changed = self._arrange(places, nuts=nuts)
         if self._legend.show(truth=result.problem.is_drawn, nuts=nuts, more=more) or changed:
-            self._canvas.redraw_background(arrange=True)
+            self.canvas.redraw_background(arrange=True)
         height = result.height
         for place in places:
             self._panels[place].show(result, place, height)
         self._coverage.update(result.coverage, result.level)
 
-    def _readings(self, result: SideBySide) -> dict[str, float]:
+    def readings(self, result: SideBySide) -> dict[str, float]:
         held, off = result.coverage, result.distances
         found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
         found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
@@ -385,7 +380,7 @@ class ComparisonExplorer(MethodsExplorer):
             found["pbp_noise"] = float(result.methods["pbp"].prediction.aleatoric_std[0])
         return found
 
-    def _words(self, result: SideBySide) -> dict[str, str]:
+    def words(self, result: SideBySide) -> dict[str, str]:
         three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
         falls = {
             n for n, one in result.methods.items() if one.convergence and one.convergence.falls
@@ -403,17 +398,17 @@ class ComparisonExplorer(MethodsExplorer):
             "methods": ", ".join(held) or "no method chosen",
             "distances": ", ".join(off),
             "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
-            **super()._words(result),
+            **super().words(result),
         }
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC and all methods."""
-        yield from super()._chores()
+        yield from super().chores()
         for name in COMPARED:
-            yield partial(self._warm, name, Problem(), self.DEFAULTS | {"epochs": 10})
+            yield partial(self._warm, name, Problem(), self.TEXTS.defaults | {"epochs": 10})
 
 
-class RivalsExplorer(MethodsExplorer):
+class RivalsModel(MethodsModel):
     """An explorer to choose two methods, their options and the problem to which they are fitted.
 
     While the controls rest, the mean field of lowest F is found, and the chains of SGHMC continue.
@@ -422,15 +417,11 @@ class RivalsExplorer(MethodsExplorer):
 
     TEXTS = texts.of("pair", methods=_MENUS)
 
-    def _taken(self, values: controls.Values) -> controls.Values:
-        renamed = {p: _RENAMED.get(values[p], values[p]) for p in PLACES if p in values}
-        return super()._taken(values | renamed)
-
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         heeded = {control for place in PLACES for control in _tuned(values[place])}
         return {control for name in PAIRED for control in _tuned(name)} - heeded
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
         self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
         bands = partial(plots.PredictiveArtists, n_functions=method_fits.N_FUNCTIONS)
@@ -457,13 +448,13 @@ class RivalsExplorer(MethodsExplorer):
     def _predict(self, fit: Fitted) -> Predictive:
         return method_fits.shown(fit)
 
-    def _compute(self, values: controls.Values) -> SideBySide:
+    def compute(self, values: controls.Values) -> SideBySide:
         problem = Problem.of(values)
         keys = {place: self._key(values[place], problem, values) for place in PLACES}
         fits = {key: self._fitted(key) for key in dict.fromkeys(keys.values())}
         return SideBySide(problem, {place: fits[key] for place, key in keys.items()})
 
-    def _draw(self, result: SideBySide) -> None:
+    def draw(self, result: SideBySide) -> None:
         height, changed = result.height, []
         for place, one in result.methods.items():
             panel, title = self._panels[place], f"{place}: {_name(one)}"
@@ -472,14 +463,14 @@ class RivalsExplorer(MethodsExplorer):
             panel.update(result, one.prediction, height)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         if self._spread.update(spreads, result.regions["gap"]):
-            self._canvas.redraw_seldom()
+            self.canvas.redraw_seldom()
         nuts = bool(result.nuts_report)
         changed.append(self._spread.show(plots.POSTERIOR, nuts))
         changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
         if any(changed):
-            self._canvas.redraw_background(arrange=True)
+            self.canvas.redraw_background(arrange=True)
 
-    def _readings(self, result: SideBySide) -> dict[str, float]:
+    def readings(self, result: SideBySide) -> dict[str, float]:
         from bdl_teach import calibration
 
         found: dict[str, float] = {}
@@ -496,23 +487,20 @@ class RivalsExplorer(MethodsExplorer):
                 found[f"{place}_steps"] = int(fit.history["step"][-1])
         return found
 
-    def _words(self, result: SideBySide) -> dict[str, str]:
+    def words(self, result: SideBySide) -> dict[str, str]:
         names = {p: _name(one, f"{{{p}_steps:.0f}}") for p, one in result.methods.items()}
-        return {**names, **super()._words(result)}
-
-    def _shares(self, result: SideBySide) -> str:
         times = (f"{p} {1e3 * one.seconds:.0f} ms" for p, one in result.methods.items())
-        return f" ({', '.join(times)})"
+        return {**names, "shares": f" ({', '.join(times)})", **super().words(result)}
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC and all methods, for few points and for many."""
-        yield from super()._chores()
+        yield from super().chores()
         other = {"linearised": False, "rank": 20}  # values that need another program
         for problem in (Problem(), Problem(n=own_points.MOST)):
             for name in PAIRED:
-                yield partial(self._warm, name, problem, self.DEFAULTS)
+                yield partial(self._warm, name, problem, self.TEXTS.defaults)
                 if other.keys() & {*_tuned(name)}:
-                    yield partial(self._warm, name, problem, self.DEFAULTS | other)
+                    yield partial(self._warm, name, problem, self.TEXTS.defaults | other)
 
 
 def _tuned(method: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from bdl_teach import widgets
 from bdl_teach.problems import INSIDE
@@ -161,9 +160,11 @@ def test_sentences_of_presets_and_questions_agree_with_the_numbers(idle: Explore
     def number(name: str, what: Number, seed: int) -> Any:
         if (name, seed) not in results:
             state = {**idle.DEFAULTS, **values_of(idle, name), "seed": seed}
-            results[name, seed] = idle._compute(state)
+            results[name, seed] = idle._worker.model.compute(state)
         result = results[name, seed]
-        return idle._readings_of(result)[what] if isinstance(what, str) else what(result)
+        return (
+            idle._worker.stage.readings_of(result)[what] if isinstance(what, str) else what(result)
+        )
 
     for name, what, comparison, value in CHECKS.get(type(idle).__name__, []):
         for seed in range(SEEDS):
@@ -174,13 +175,15 @@ def test_sentences_of_presets_and_questions_agree_with_the_numbers(idle: Explore
 
 
 def taken(explorer: Explorer[Any], values: Values) -> Values:
-    known = explorer._controls
+    known = explorer._view.controls
     state = {n: controls.take(known, n, value) for n, value in values.items()}
     return {**explorer.DEFAULTS, **state}
 
 
 def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[str]:
-    return mission.missing(state, explorer._readings_of(explorer._compute(state)))
+    return mission.missing(
+        state, explorer._worker.stage.readings_of(explorer._worker.model.compute(state))
+    )
 
 
 def test_mission_is_solved_by_its_second_hint_and_not_by_its_initial_state(
@@ -216,7 +219,9 @@ def test_every_condition_of_a_mission_is_necessary(idle: Explorer[Any]) -> None:
         state = {**taken(idle, mission.way), **mission.leave}
         readings = {need.name: near(need, WITHIN) for need in mission.needs}
         if not mission.way.get("nuts") and not isinstance(idle, widgets.VAEExplorer):
-            found = idle._readings_of(idle._compute(taken(idle, mission.way)))
+            found = idle._worker.stage.readings_of(
+                idle._worker.model.compute(taken(idle, mission.way))
+            )
             assert {need.name for need in mission.needs} <= {*state, *found}, mission.id
             readings = {**found, **readings}
         assert mission.missing(state, readings) == [], mission.id
@@ -228,17 +233,10 @@ def test_every_condition_of_a_mission_is_necessary(idle: Explorer[Any]) -> None:
             assert name == "data" or f"{{{name}}}" in said
 
 
-def test_results_readings_and_words_need_no_control_and_no_picture(
-    idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch, random_answers: None
-) -> None:
-    state = idle._whole(idle.state())
-    for part in ("_controls", "_canvas", "_picture", "_status"):
-        monkeypatch.delattr(idle, part)
-    before = dict(vars(idle))
-    if isinstance(idle, widgets.ComparisonExplorer):  # its ``_compute`` also shows the parts
-        *_, result = idle._parts(state)
-    else:
-        result = idle._compute(state)
-    assert idle._readings(result).keys() and idle._words(result) is not None
-    assert idle._idle(state) <= state.keys()
-    assert vars(idle) == before, "the worker alone changes attributes"
+def test_model_needs_no_thread_no_panels_and_changes_nothing(idle: Explorer[Any]) -> None:
+    model, state = idle.MODEL(), idle.state()
+    before = dict(vars(model))
+    result = model.compute(state)
+    assert model.readings(result).keys() and model.words(result) is not None
+    assert model.idle(state) <= state.keys()
+    assert vars(model) == before, "the worker alone changes attributes"

@@ -57,7 +57,7 @@ def test_only_methods_with_changed_settings_are_refitted(
     comparison: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     comparison.preset("all methods")
-    comparison._fits.clear()
+    comparison._worker.model._fits.clear()
     fitted: list[str] = []
     fit = live_fits.fit
     monkeypatch.setattr(live_fits, "fit", lambda *a, **o: fitted.append(a[0]) or fit(*a, **o))
@@ -218,7 +218,10 @@ def test_coverage_by_region_is_right_and_conformal_bands_need_no_refit(
 
 
 def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
-    comparison: ComparisonExplorer, pair: RivalsExplorer, improved_at_rest: None
+    comparison: ComparisonExplorer,
+    pair: RivalsExplorer,
+    improved_at_rest: None,
+    chains_run: None,
 ) -> None:
     for explorer, name, values in (
         (comparison, "local", {**COMPARED, "mle": True, "local": True, "map": False}),
@@ -226,8 +229,10 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
     ):
         drawn: list[Any] = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(explorer, "_draw", lambda result, drawn=drawn: drawn.append(result))
-            Explorer.settle(explorer.set(data=None, **values))
+            patch.setattr(
+                explorer._worker.model, "draw", lambda result, drawn=drawn: drawn.append(result)
+            )
+            explorer.set(data=None, **values).settle()
         shown = (r.methods[name].fit for r in drawn if name in r.methods)
         quick, lowest = {id(fit): fit for fit in shown}.values()
         problem = explorer.result.problem

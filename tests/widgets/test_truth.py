@@ -71,8 +71,9 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
 ) -> None:
     quick = explorer.set(nuts=True, seed=1).result
     ax, below = panel(explorer, "What each believes"), panel(explorer, "How sure each is")
-    explorer._paint(truth_search.improve(quick), explorer.state(), better=True)
-    explorer._say_what_is_shown()
+    worker, better = explorer._worker, truth_search.improve(quick)
+    worker.send("found", version=worker.session.version, better=better, pinned=None)
+    explorer.wait()
     result, gold = explorer.result, nuts["gold"]
     lowest = fit_lowest(quick.problem)
     gained = quick.fit.free_energy - lowest.free_energy
@@ -152,8 +153,8 @@ def test_lowest_fit_is_shown_once_while_no_control_moves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown: list[TruthResult] = []
-    draw = explorer._draw
-    monkeypatch.setattr(explorer, "_draw", lambda result: (shown.append(result), draw(result)))
+    model, draw = explorer._worker.model, explorer._worker.model.draw
+    monkeypatch.setattr(model, "draw", lambda result: (shown.append(result), draw(result)))
     explorer.set(seed=3).settle()
     assert explorer.result.search.over
     pictures = {id(result.prediction): result.trained for result in shown}
