@@ -24,7 +24,6 @@ class Pointer(Owned):
         self._model, self._session, self._stage = model, session, stage
         self._answered = 0  # number of the page's last message about points
         self.answer: dict[str, Any] | None = None  # to a pasted table, for the page
-        self.hint = ""  # where to measure, if the function behind the points is unknown
 
     @property
     def _points(self) -> Points | None:
@@ -73,14 +72,14 @@ class Pointer(Owned):
             said = f"this table cannot be used: {type(error).__name__}: {error}"
             self.answer = {"refused": said}
 
-    def on_ask(self, when: float) -> None:
+    def on_ask(self, when: float) -> str | None:
         """Add a point where the model is least sure: the truth plus noise.
 
-        If the truth is unknown, ``hint`` says where to measure.
+        If the truth is unknown, return a sentence that says where to measure.
         """
         result, now = self._stage.result, self.shown_points()
         if result is None or now is None:
-            return
+            return None
         data: Any = self._model.data(result)
         x_grid, spread = self._model.doubt(result)
         taken = np.abs(x_grid[:, None] - data.x.T).min(axis=1, initial=math.inf) < 0.02
@@ -88,14 +87,14 @@ class Pointer(Owned):
         y = float(data.truth(at))
         if math.isnan(y):
             x_name, y_name = points.names(data)
-            self.hint = (
+            return (
                 f"The function behind your points is unknown: measure {y_name} at "
                 f"{x_name} = {points.at(data, at)}, and add the point."
             )
-            return
         rng = np.random.default_rng([self._session.values.get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()
         self._edit({"act": "add", "x": at, "y": y}, now, when)
+        return None
 
     def _edit(self, did: dict[str, Any], now: points.Value, when: float) -> None:
         assert self._points is not None

@@ -89,7 +89,8 @@ class QuestionBox:
             lambda: send("go"),
         )
         answers = controls.box("bdl-answers", [self._choices, self._there])
-        self.box = controls.box("bdl-question", [self._said, answers])
+        self.box = ipywidgets.VBox([self._said, answers])
+        self.box.add_class("bdl-question")
         self._choices.observe(lambda change: send("answer", choice=change["new"]), names="value")
 
     def show(self, asked: Asked) -> None:

@@ -79,7 +79,7 @@ class View:
                 ("reset", "all as it was at the start", lambda: self._send("reset")),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
                 ("save picture", "as SVG and PNG", lambda: self._send("save")),
-                ("share", "copy the line of Python that rebuilds this", self._say_copied),
+                ("share", "copy the line of Python that rebuilds this", lambda: self._send("share")),
             )
         }
         made["full screen"].add_class("bdl-full")
@@ -168,9 +168,6 @@ class View:
             self._send(act, did=content)
         elif act in ("down", "at", "move", "up", "add", "remove"):
             self._send("pointer", did=content)
-
-    def _say_copied(self) -> None:
-        self.say(f"Copied: {self.code()}")
 
     # What is shown.
 

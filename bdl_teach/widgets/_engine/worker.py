@@ -63,6 +63,7 @@ class Worker(Owned):
         self._answered = 0  # the session's version at the last tick
         self._improved = 0  # that version when a thread was last asked to improve its result
         self._is_best = False  # whether that thread has ended
+        self._instead = ""  # a sentence that is shown for the status line until the next tick
         self._unseen = False  # while a result that is not to be shown is computed
         self._unanswered = 0  # number of messages before a result that is not finished
         self._asked_at = 0.0  # when the last movement was made, by ``time.monotonic``
@@ -116,7 +117,8 @@ class Worker(Owned):
     def _handle(self, message: Message) -> bool:
         """Call the handler of a message; return whether the picture may have to change.
 
-        An exception is shown over the picture.
+        A handler returns ``False`` if not, and a sentence to show it until the next tick. An
+        exception is shown over the picture.
         """
         handler, given = self._handlers[message.act], message.given
         if "when" in inspect.signature(handler).parameters:
@@ -126,7 +128,9 @@ class Worker(Owned):
         if message.act in TICKS:
             self._asked_at = message.when
         try:
-            return handler(**given) is not False
+            answer = handler(**given)
+            self._instead = answer if isinstance(answer, str) else self._instead
+            return answer is not False
         except Exception as error:
             self._show_failure(error)
             return False
@@ -142,7 +146,7 @@ class Worker(Owned):
             self._done()
             self._rest()
             return
-        self._answered = self.session.version
+        self._answered, self._instead = self.session.version, ""
         self.missions.look()
         self._show_controls()
         try:
@@ -409,6 +413,10 @@ class Worker(Owned):
             self._view.offer(self.stage.canvas.as_svg(), self.stage.canvas.still())
         return False
 
+    def on_share(self) -> str:
+        """Say what the page has copied."""
+        return f"Copied: {self._view.code()}"
+
     def on_displayed(self, keep: Callable[[], object]) -> bool:
         """Call ``keep``, which adds a still to an output, once the result is the best."""
         self._without_still.append(keep)
@@ -424,7 +432,7 @@ class Worker(Owned):
         """Show all but the picture."""
         self._show_controls()
         more = f"{self.pointer.notes()}{self.session.left_out}"
-        said, self.pointer.hint = self.pointer.hint or self.stage.sentence(more), ""
+        said = self._instead or self.stage.sentence(more)
         self._view.show(said, self.stage, self.missions, self.pointer.places())
         answer, self.pointer.answer = self.pointer.answer, None
         if answer is not None:
