@@ -200,15 +200,6 @@ class Room(Artists):
         self.artists = [self._words]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
-    def conceal(self) -> bool:
-        """Set the limit L to the middle one of ``steps``; return whether it changed.
-
-        A limit chosen for the curves would show how far they go before they are shown.
-        """
-        before, self._limit = self._limit, self._steps[len(self._steps) // 2]
-        self._ax.set_ylim(-self._limit, self._limit)
-        return before != self._limit
-
     def hold(
         self,
         curves: Mapping[str, ArrayLike],

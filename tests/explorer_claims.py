@@ -4,6 +4,7 @@ import io
 from functools import partial
 from typing import Any
 
+import ipywidgets
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -11,13 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.own_data import Points, Unseen
+from bdl_teach.widgets._engine.stage import Stage
 
 # For a test of the picture that a page is sent: see no_pictures_are_drawn in widgets/conftest.py.
 every_picture_is_drawn = pytest.mark.usefixtures("every_picture_drawn")
 set_to = partial(pytest.mark.parametrize, "explorer", indirect=True)  # values set before the test
-SHOW_PICTURE = Explorer._show_picture
+RENDER = Stage.render
 
 
 def pixels(explorer: Explorer) -> Any:
@@ -37,19 +41,19 @@ def assert_is_still_of(still: bytes, picture: bytes) -> None:
 
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """Check that the blitted picture equals one drawn from scratch."""
-    drawn = Explorer._show_picture is SHOW_PICTURE
+    drawn = Stage.render is RENDER
     assert drawn, "mark the test every_picture_is_drawn"
     with RENDER_LOCK:
-        blitted = np.array(explorer._canvas.render().convert("RGB"))
-        explorer._canvas.redraw_background()
-        assert (np.asarray(explorer._canvas.render().convert("RGB")) == blitted).all()
+        blitted = np.array(explorer._worker.stage.canvas.render().convert("RGB"))
+        explorer._worker.stage.canvas.redraw_background()
+        assert (np.asarray(explorer._worker.stage.canvas.render().convert("RGB")) == blitted).all()
 
 
 def artist_data(explorer: Explorer) -> list[Any]:
     """Return the limits of all panels and the data of all visible artists, exactly."""
-    figure = explorer._canvas.figure
+    figure = explorer._worker.stage.canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
-    for artist in explorer._canvas.moving:
+    for artist in explorer._worker.stage.canvas.moving:
         shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
         parts.append(shown)
         if not shown:
@@ -70,7 +74,7 @@ def _bits(part: Any) -> Any:
 
 def panel(explorer: Explorer, title: str) -> Axes:
     """Return the panel with ``title`` in its title."""
-    axes = explorer._canvas.figure.axes
+    axes = explorer._worker.stage.canvas.figure.axes
     (found,) = (ax for ax in axes if title in " ".join(map(ax.get_title, ("left", "center"))))
     return found
 
@@ -148,7 +152,7 @@ def visible_texts(figure: Figure) -> list[Text]:
 
 def smallest_letters(explorer: Explorer, place: Place) -> float:
     """Check that no text is cut off at a place; return the smallest letters' size in pixels."""
-    canvas, figure = explorer._canvas, explorer._canvas.figure
+    canvas, figure = explorer._worker.stage.canvas, explorer._worker.stage.canvas.figure
     with RENDER_LOCK:
         before = canvas.place
         canvas.fit(place)
@@ -173,7 +177,7 @@ def assert_nothing_is_cut_where_it_is_narrow(explorer: Explorer) -> None:
 def names_over_the_panels(explorer: Explorer) -> set[str]:
     """Check that no text is cut off in narrow pages; return the labels of the figure's legend."""
     assert_nothing_is_cut_where_it_is_narrow(explorer)
-    (legend,) = explorer._canvas.figure.legends
+    (legend,) = explorer._worker.stage.canvas.figure.legends
     assert all(handle.get_visible() for handle in legend.legend_handles)
     return {text.get_text() for text in legend.get_texts()}
 
@@ -182,3 +186,30 @@ def all_parts(widget: Any) -> list[Any]:
     """Return a widget and all widgets in it."""
     below = [part for child in getattr(widget, "children", ()) for part in all_parts(child)]
     return [widget, *below]
+
+
+def handle(explorer: Explorer) -> None:
+    """Let an explorer without a thread handle what its page has sent, without a tick."""
+    for message in explorer._worker.mailbox.take():
+        explorer._worker._handle(message)
+    explorer._view.show_controls(explorer._worker.session)
+
+
+def anywhere(control: Any, rng: np.random.Generator) -> Any:
+    """Return a random value of a control; of points, None or random ones."""
+    if isinstance(control, Points):
+        units = points.COURSE if rng.integers(2) else (rng.normal(), 3.0, rng.normal(), 0.2)
+        x, y = rng.uniform(-1.0, 1.0, 32), rng.uniform(-25.0, 25.0, 32)
+        return points.from_course(x, y, units) if rng.integers(2) else None
+    if isinstance(control, Unseen):
+        return None
+    if isinstance(control, ipywidgets.ToggleButton):
+        return bool(rng.integers(2))
+    if hasattr(control, "options"):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        return values[rng.integers(len(values))]
+    if isinstance(control, ipywidgets.IntSlider):
+        return int(rng.integers(control.min, control.max + 1))
+    if hasattr(control, "base"):
+        return float(control.base ** rng.uniform(control.min, control.max))
+    return float(rng.uniform(control.min, control.max))

@@ -10,7 +10,8 @@ from bdl_teach import datasets
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import pbp, point
 from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, mushrooms, own_points
-from bdl_teach.problems.live_fits import QUICK
+from bdl_teach.widgets import method_fits
+from bdl_teach.widgets.side_by_side import PAIRED
 
 DATA = datasets.sinusoid(gap=(0.1, 0.4))
 
@@ -20,17 +21,17 @@ def test_live_fit_equals_fit_of_its_method() -> None:
     problem = Problem(n=8, noise_std=0.7, seed=5)
     x, y = problem.data.x, problem.data.y
     given: dict[str, Any] = {"hidden_units": (MAX_WIDTH,), "seed": 5}
-    for name, fit, allowed in (
-        ("map", point.fit(x, y, prior=Gaussian(3.0), noise_std=0.7, **given), 0.02),
-        ("pbp", pbp.fit(x, y, epochs=30, **given), 1e-7),
+    for name, fit, allowed, own in (
+        ("map", point.fit(x, y, prior=Gaussian(3.0), noise_std=0.7, **given), 0.02, {}),
+        ("pbp", pbp.fit(x, y, epochs=30, **given), 1e-7, {"epochs": 30}),
     ):
-        expected, got = fit.predict(GAP_GRID), live_fits.fit(name, problem, 30).predict(GAP_GRID)
+        expected, got = fit.predict(GAP_GRID), live_fits.fit(name, problem, **own).predict(GAP_GRID)
         np.testing.assert_allclose(got.mean, expected.mean, atol=allowed)
         np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
 
 
 OPTIONS: dict[str, dict[str, Any]] = {  # of every quick method
-    **{name: {} for name in QUICK},
+    **{name: {} for name in PAIRED},
     "laplace, last layer pushed": {"structure": "last_layer", "linearised": False},
     "low_rank": {"rank": 20},
 }
@@ -43,8 +44,8 @@ def test_every_live_method_depends_on_noise_prior_width_and_seed(what: str) -> N
     x, y = DATA.x[::4, 0].tolist(), DATA.y[::4, 0].tolist()
     own = tuple(x), tuple(y), own_points.COURSE
     problem = Problem(noise_std=2.0, seed=3, own=own, scales=(1.5,), hidden_units=(3,))
-    fit: Any = live_fits.quick(method, problem, options)
-    found = live_fits.shown(fit)
+    fit: Any = method_fits.quick(method, problem, options)
+    found = method_fits.shown(fit)
     np.testing.assert_allclose(found.aleatoric_std, 2.0)
     moved = {
         "noise": replace(problem, noise_std=1.0),
@@ -53,7 +54,7 @@ def test_every_live_method_depends_on_noise_prior_width_and_seed(what: str) -> N
         "width": replace(problem, hidden_units=(4,)),
     }
     for name, other in moved.items():
-        again = live_fits.shown(live_fits.quick(method, other, options))
+        again = method_fits.shown(method_fits.quick(method, other, options))
         same = np.allclose(again.mean, found.mean, rtol=1e-6, atol=1e-6)
         assert same == (name == "seed" and method == "infinite"), name
     if method == "low_rank":
@@ -63,7 +64,7 @@ def test_every_live_method_depends_on_noise_prior_width_and_seed(what: str) -> N
 def test_drawn_functions_have_the_standard_deviation_of_the_band() -> None:
     """The sd of 20 draws is known to a sixth, and its mean over x better than to a third."""
     for method in ("laplace", "infinite"):
-        found = live_fits.shown(live_fits.quick(method, Problem(), {}))
+        found = method_fits.shown(method_fits.quick(method, Problem(), {}))
         assert found.samples is not None
         ratio = found.samples.std(axis=0, ddof=1) / found.epistemic_std
         assert 0.67 < ratio.mean() < 1.33, method

@@ -125,7 +125,7 @@ def idle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.mark.parametrize("idle", widgets.__all__, indirect=True)
 def test_explorer_has_the_published_controls_presets_and_missions(idle: Any) -> None:
     """Scripts and saved states use these names."""
-    controls = [name for name, c in idle._controls.items() if getattr(c, "description", None)]
+    controls = [name for name, c in idle._view.controls.items() if getattr(c, "description", None)]
     missions = [mission.id for mission in idle.MISSIONS]
     names = {"controls": controls, "presets": list(idle.presets), "missions": missions}
     lines = {kind: in_lines(", ".join(of_kind)) for kind, of_kind in names.items()}

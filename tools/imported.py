@@ -126,12 +126,17 @@ def refers(module: str) -> frozenset[str]:
 
 @cache
 def lazy(package: str) -> dict[str, str]:
-    """Return the table of a package's ``__getattr__``: the module that defines each name."""
+    """Return the table of a package's ``__getattr__``: the module that each name needs."""
     found = {}
     for table in (node for node in nodes(package) if isinstance(node, ast.Dict)):
         pairs = [pair for pair in zip(table.keys, table.values, strict=True) if all(pair)]
-        found |= {getattr(k, "value", ""): f"{package}.{getattr(v, 'value', '')}" for k, v in pairs}
+        found |= {getattr(k, "value", ""): _module(package, v) for k, v in pairs}
     return {name: module for name, module in found.items() if module in MODULES}
+
+
+def _module(package: str, value: ast.expr) -> str:
+    """Return the module of a value of that table: "module" or "module.Class"."""
+    return f"{package}.{str(getattr(value, 'value', '')).partition('.')[0]}"
 
 
 @cache

@@ -28,7 +28,7 @@ def wanted() -> dict[str, tuple[Problem, list[str]]]:
     """Return {key of a run: (its problem, names of the presets that show it)}."""
     found: dict[str, tuple[Problem, list[str]]] = {}
     for preset, (_, values) in SinusoidExplorer.PRESETS.items():
-        problem = SinusoidExplorer._problem(values)
+        problem = SinusoidExplorer.MODEL.problem(values)
         found.setdefault(stored_nuts.key(problem), (problem, []))[1].append(preset)
     return found
 

@@ -80,6 +80,8 @@ class Method:
         bench: Name in the table of ``bench methods``; that of the module or function if "".
         options: Arguments with which ``function`` is always called for this method.
         compared: Further arguments in the comparison explorer; ``None`` leaves the method out.
+        tuned: The controls that affect the method's fit in the explorer of two methods; ``None``
+            leaves the method out.
         rival: Whether chapter 10's table compares the method with the true posterior.
         pace: ``"live"`` if a fit is fast enough to wait for at each movement of a slider;
             ``"slow"`` if the other methods' fits are shown first; ``"background"`` if a fit takes
@@ -95,6 +97,7 @@ class Method:
     bench: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     compared: Mapping[str, object] | None = field(default_factory=dict)
+    tuned: tuple[str, ...] | None = None
     rival: bool = True
     pace: Literal["live", "slow", "background"] = "live"
 
@@ -128,24 +131,25 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "map": Method(
         "point", "MAP", "one network, with the prior as weight decay",
-        bench="point, MAP",
+        bench="point, MAP", tuned=(),
     ),
     "infinite": Method(
         "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
-        title="infinite width",
+        title="infinite width", tuned=(),
     ),
     "laplace": Method(
         "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
+        tuned=("structure", "linearised"),
     ),
     "last_layer": Method(
         "laplace", "Laplace, last layer", "Laplace over the weights of the last layer alone",
         bench="laplace, MAP and last layer", options={"structure": "last_layer"},
-        compared=None,  # a switch of the side-by-side explorer selects it
+        compared=None,  # a control of the explorer of two methods selects it
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
         "local_reparam", "local, quiet", "Bayes by Backprop, reparameterized locally: less noise",
-        title="mean field",
+        title="mean field", tuned=(),
         compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
     ),
     "lowest": Method(
@@ -164,7 +168,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "dropout": Method(
         "mc_dropout", "dropout", "one network that drops units at random, in prediction, too",
-        title="MC dropout",
+        title="MC dropout", tuned=("rate",),
     ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "Bayes by Backprop with the prior's width learnt",
@@ -172,22 +176,25 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "low_rank": Method(
         "low_rank", "low rank", "a Gaussian over all weights, with correlations of rank 5",
+        tuned=("rank",),
     ),
     "swag": Method(
         "low_rank", "SWAG", "a Gaussian read off the optimiser's path round a mode",
         function="swag", compared=None,  # compiles for every number of points
     ),
     "ensemble": Method(
-        "ensemble", "ensemble", "ten networks from ten starts", title="deep ensemble"
+        "ensemble", "ensemble", "ten networks from ten starts", title="deep ensemble",
+        tuned=("members",),
     ),
     "anchored": Method(
         "ensemble", "anchored", "ten networks, each pulled towards its own draw from the prior",
         title="anchored ensemble", bench="ensemble, anchored", options={"anchored": True},
-        compared=None,  # a variant, shown in the side-by-side explorer
+        compared=None,  # a variant, shown in the explorer of two methods
+        tuned=("members",),
     ),
     "sgmcmc": Method(
         "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
-        pace="slow",
+        tuned=("temperature",), pace="slow",
     ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",

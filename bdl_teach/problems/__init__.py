@@ -6,9 +6,9 @@ Problems are hashable, so that they can be the keys of cached fits and chains.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from bdl_teach.problems import own_points
 if TYPE_CHECKING:  # at run time this would load TensorFlow
     from bdl_teach.densities import Prior
     from bdl_teach.methods import bbb
-    from bdl_teach.predictive import Predictive
 
 GAP_GRID = np.linspace(-0.7, 0.7, 71)[:, None]  # test inputs of problems with a gap
 WIDE_GRID = np.linspace(-1.5, 1.5, 121)[:, None]  # test inputs of problems without a gap
@@ -115,43 +114,6 @@ class Problem:
     def prior_functions(self, fit: bbb.Fit, x: Array) -> Array:
         """Draw weights of ``fit.network`` ten times from the prior; return outputs ``[10, m]``."""
         return fit.evaluate(self.prior.sample((10, fit.network.n_weights), self.seed), x)
-
-
-@dataclass(frozen=True)
-class ProblemResult:
-    """The base of explorers' results: a problem and, if shown, its true posterior."""
-
-    x_grid: ClassVar[Array] = GAP_GRID  # test inputs [m, 1]
-    problem: Problem
-    _: KW_ONLY
-    nuts: Predictive | None = None  # predictions of the true posterior, if shown and computed
-    nuts_report: str = ""  # how well the chains have mixed, or why there are none; a sentence
-    mixed: bool = False  # whether these chains have mixed (``mcmc.MIXED``)
-
-    @property
-    def posterior(self) -> Predictive | None:
-        """Return ``nuts`` if its chains have mixed, else ``None``: what figures are drawn from."""
-        return self.nuts if self.mixed else None
-
-    @property
-    def data(self) -> datasets.Regression1D:
-        """Return the training points."""
-        return self.problem.data
-
-    @cached_property
-    def regions(self) -> dict[str, Array]:
-        """Return the masks ``[m]`` that ``Problem.regions`` gives for ``x_grid``."""
-        return self.problem.regions(self.x_grid[:, 0])
-
-
-@dataclass(frozen=True)
-class Outcome(ProblemResult):
-    """The base of explorers' results with one fit: a problem, the fit and its predictions."""
-
-    fit: Any
-    prediction: Predictive  # predictions of the fit on x_grid
-    _: KW_ONLY
-    prior_functions: Array | None = None  # functions drawn from the prior [s, m], if shown
 
 
 # The problem of chapter 3 and of its article: the whole sine, a mixture, two hidden layers.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,13 +96,6 @@ def answers(
         logs = network.log_predict(together, DRAWS if kind == "BBB" else 1)
         found[kind] = Answers(*np.split(logs, parts, axis=1))
     return found
-
-
-@lru_cache(maxsize=4)
-def shown(seed: int) -> tuple[Split, dict[str, Answers]]:
-    """Return a split and the answers of networks trained on it; cached, as this takes seconds."""
-    pictures = split(seed)
-    return pictures, answers(trained(pictures, seed + 1), pictures)
 
 
 def mean_log(logs: Array) -> Array:

@@ -2,7 +2,7 @@
 
 The data file of an explorer, ``texts/NAME.toml``, defines its controls and all texts; its module
 defines a frozen dataclass of results, and a class that computes and draws them with the methods
-that ``_engine/contract.py`` describes. Read ``kl_budget_lab.py`` first: it is short. Each module
+that ``_engine/model.py`` describes. Read ``kl_budget_lab.py`` first: it is short. Each module
 is imported only when its explorer is first used.
 """
 
@@ -13,22 +13,22 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-_MODULES = {
-    "ComparisonExplorer": "comparison",
-    "EmpiricalBayesExplorer": "empirical_bayes",
-    "GradientLab": "gradient_lab",
-    "KLBudgetLab": "kl_budget_lab",
-    "LinearRegressionExplorer": "linear",
-    "LocalReparamLab": "local_reparam_lab",
-    "PBPStepper": "pbp_stepper",
-    "PicturesExplorer": "unseen_pictures",
-    "RivalsExplorer": "rivals",
-    "SinusoidExplorer": "sinusoid",
-    "TruthExplorer": "truth",
-    "VAEExplorer": "latent_map",
+_MODELS = {
+    "ComparisonExplorer": "side_by_side.ComparisonModel",
+    "EmpiricalBayesExplorer": "empirical_bayes.EmpiricalBayesModel",
+    "GradientLab": "gradient_lab.GradientModel",
+    "KLBudgetLab": "kl_budget_lab.KLBudgetModel",
+    "LinearRegressionExplorer": "linear.LinearRegressionModel",
+    "LocalReparamLab": "local_reparam_lab.LocalReparamModel",
+    "PBPStepper": "pbp_stepper.PBPModel",
+    "PicturesExplorer": "unseen_pictures.PicturesModel",
+    "RivalsExplorer": "side_by_side.RivalsModel",
+    "SinusoidExplorer": "sinusoid.SinusoidModel",
+    "TruthExplorer": "truth.TruthModel",
+    "VAEExplorer": "latent_map.VAEModel",
 }
 
-__all__ = list(_MODULES)
+__all__ = list(_MODELS)
 
 
 def missions() -> list[str]:
@@ -39,11 +39,15 @@ def missions() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    """Make the class of an explorer when it is first asked for."""
+    if name not in _MODELS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = found
-    return found
+    from bdl_teach.widgets._engine.live import Explorer
+
+    module, _, model = _MODELS[name].partition(".")
+    made = Explorer.of(name, getattr(importlib.import_module(f"{__name__}.{module}"), model))
+    globals()[name] = made
+    return made
 
 
 def __dir__() -> list[str]:

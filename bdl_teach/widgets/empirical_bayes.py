@@ -12,13 +12,14 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import COST_DRAWS, Outcome, Problem, live_fits, own_points
+from bdl_teach.problems import COST_DRAWS, Problem, live_fits, own_points
 from bdl_teach.problems.live_fits import PRIOR_WIDTH
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model, Move
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -47,21 +48,21 @@ class EmpiricalBayesResult(Outcome):
     x_grid: ClassVar[Array] = X_GRID
 
 
-class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
+class EmpiricalBayesModel(Model[EmpiricalBayesResult]):
     """An explorer to set the σ of the prior by hand, or to have it learnt."""
 
     TEXTS = texts.of("empirical_bayes")
 
-    def _buttons(self) -> dict[str, Callable[[], object]]:
-        return {"best": self._to_best}
+    def buttons(self) -> dict[str, Move]:
+        return {"best": _to_best}
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         return set() if values["prior"] == "fixed" else {"prior_std"}
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
         title = "What the network believes about y"
-        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID)
+        self.function = FunctionPanel(canvas, axes["f"], title, X_GRID)
         self._make_best_panel(axes["b"])
         self._make_weight_panel(axes["w"])
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
@@ -83,16 +84,16 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         (self._in_use,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
         plots.legend_above(ax, columns=2)
 
-    def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
+    def compute(self, values: controls.Values) -> EmpiricalBayesResult:
         problem = Problem.of(values)
         return _result(problem, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
-    def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
+    def replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
         fit = result.fit.at(frame)
         return _result(result.problem, fit, getattr(fit, "prior_std", result.prior_std))
 
-    def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._function.update(result, result.prediction)
+    def draw(self, result: EmpiricalBayesResult) -> None:
+        self.function.update(result, result.prediction)
         std, best, n = result.prior_std, result.best_std, len(result.prior_std)
         now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
         self._curve.set_ydata(_above_best(_GRID, best, n))
@@ -102,19 +103,16 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         for line, stds in ((self._wanted, result.wanted_std), (self._in_use, std)):
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile fits with a learnt prior, then fits to a learner's table."""
         for mode in ("per weight", "per layer"):
-            yield partial(self._compute, {**self.DEFAULTS, "prior": mode})
+            yield partial(self.compute, {**self.TEXTS.defaults, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(self._compute, {**self.DEFAULTS, "prior": mode, "n": own_points.MOST})
+            yield partial(
+                self.compute, {**self.TEXTS.defaults, "prior": mode, "n": own_points.MOST}
+            )
 
-    def _to_best(self) -> None:
-        if self.result is not None:
-            steps = np.clip(np.round(10 * np.log10(self.result.best_std)), -15, 15)
-            self._go({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
-
-    def _readings(self, result: EmpiricalBayesResult) -> dict[str, float]:
+    def readings(self, result: EmpiricalBayesResult) -> dict[str, float]:
         n, saved = len(result.prior_std), result.complexity - result.least_complexity
         return {
             "used": n - round(n * result.off),
@@ -129,9 +127,17 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "off_sine": status.off_the_sine(X_GRID, result.prediction.mean),
         }
 
-    def _words(self, result: EmpiricalBayesResult) -> dict[str, str]:
+    def words(self, result: EmpiricalBayesResult) -> dict[str, str]:
         compared = "more" if result.complexity >= result.least_complexity else "less"
         return {"compared": compared, "convergence": str(result.convergence)}
+
+
+def _to_best(values: controls.Values, result: EmpiricalBayesResult | None) -> controls.Values:
+    """Return the fixed prior of the lowest KL, rounded to a step of the slider."""
+    if result is None:
+        return {}
+    steps = np.clip(np.round(10 * np.log10(result.best_std)), -15, 15)
+    return {"prior": "fixed", "prior_std": float(10 ** (steps / 10))}
 
 
 def _result(problem: Problem, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:

@@ -13,7 +13,7 @@ from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost
@@ -43,12 +43,12 @@ class GradientResult:
     variances: dict[str, float]  # by estimator: variance of one draw, by quadrature
 
 
-class GradientLab(Explorer[GradientResult]):
+class GradientModel(Model[GradientResult]):
     """An explorer to compare two gradient estimators for a chosen cost and distribution of z."""
 
     TEXTS = _TEXTS
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("zc;vc")
         self._make_cost_panel(axes["z"])
         self._make_cloud_panel(axes["c"])
@@ -94,7 +94,7 @@ class GradientLab(Explorer[GradientResult]):
             )
         plots.legend_above(ax, columns=2)
 
-    def _compute(self, values: controls.Values) -> GradientResult:
+    def compute(self, values: controls.Values) -> GradientResult:
         from bdl_teach import expectation_gradients as eg
 
         cost = eg.Cost(values["curvature"], values["offset"], values["ripple"])
@@ -111,7 +111,7 @@ class GradientLab(Explorer[GradientResult]):
             variances={k: eg.variance(k, by, cost, mu, sigma) for k in eg.KINDS},
         )
 
-    def _draw(self, result: GradientResult) -> None:
+    def draw(self, result: GradientResult) -> None:
         scaled = np.exp(-0.5 * ((_Z - result.mu) / result.sigma) ** 2)
         self._density.set_data(_Z, -12.0, 8.0 * scaled - 12.0)
         self._curve.set_data(_Z, result.cost.value(_Z))
@@ -122,7 +122,7 @@ class GradientLab(Explorer[GradientResult]):
             self._lines[kind].set_data(COUNTS, result.variances[kind] / COUNTS)
             self._measured[kind].set_data([result.n_draws], [estimates.var()])
 
-    def _readings(self, result: GradientResult) -> dict[str, float]:
+    def readings(self, result: GradientResult) -> dict[str, float]:
         score, pathwise = (result.variances[kind] for kind in _STYLES)
         drawn = result.estimates
         return {

@@ -11,13 +11,14 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import ARTICLE, COST_DRAWS, WIDE_GRID, Outcome, Problem, live_fits
+from bdl_teach.problems import ARTICLE, COST_DRAWS, WIDE_GRID, Problem, live_fits
 from bdl_teach.problems.own_points import MOST
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model, Move
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -36,21 +37,21 @@ class KLBudgetResult(Outcome):
     x_grid: ClassVar[Array] = WIDE_GRID
 
 
-class KLBudgetLab(Explorer[KLBudgetResult]):
+class KLBudgetModel(Model[KLBudgetResult]):
     """An explorer to set the number of minibatches, their shares of the KL and the KL weight."""
 
     TEXTS = texts.of("kl_budget_lab")
 
-    def _buttons(self) -> dict[str, Callable[[], object]]:
-        return {"drawn": lambda: self._go({"data": None})}
+    def buttons(self) -> dict[str, Move]:
+        return {"drawn": lambda values, result: {"data": None}}
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         return {"scheme"} if values["n_batches"] == 1 else set()
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
         self._history = plots.HistoryPanel(axes["h"])
-        self._function = FunctionPanel(
+        self.function = FunctionPanel(
             canvas, axes["f"], "What the network believes", WIDE_GRID,
             band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
@@ -65,42 +66,42 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         (self._sum,) = ax.plot([], [], "o-", ms=3.5, color=plots.RED, label="sum so far")
         plots.legend_above(ax, columns=2)
 
-    def _compute(self, values: controls.Values) -> KLBudgetResult:
+    def compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
 
-        # The lab has no controls of seed and n; ``_next_seeds`` and ``_chores`` set them.
+        # The lab has no controls of seed and n; ``next_seeds`` and ``chores`` set them.
         unseen = {name: values[name] for name in ("seed", "n") if name in values}
         problem = replace(ARTICLE, own=values.get("data"), **unseen)
         m, scheme = values["n_batches"], values["scheme"]
         batches = {"kl_weight": values["kl_weight"], "n_batches": m, "kl_scheme": scheme}
-        fit = live_fits.backprop(problem, "weights", **batches)
+        fit = live_fits.fit("bbb", problem, **batches)
         return _result(problem, elbo.minibatch_weights(m, scheme), fit)
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield a function that compiles the programs that fit data from a learner's table."""
 
         def fit_and_improve() -> None:
-            result = self._compute({**self.DEFAULTS, "n": MOST})
+            result = self.compute({**self.TEXTS.defaults, "n": MOST})
             for _ in range(2):
-                result = self._improve({}, result) or result
+                result = self.improve({}, result) or result
 
         yield fit_and_improve
 
-    def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
+    def next_seeds(self, values: controls.Values) -> list[controls.Values]:
         return [{**values, "seed": seed} for seed in (1, 2)]
 
-    def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
+    def replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
         return _result(result.problem, result.shares, result.fit.at(frame))
 
-    def _draw(self, result: KLBudgetResult) -> None:
+    def draw(self, result: KLBudgetResult) -> None:
         padded = np.full(_BATCHES, np.nan)
         padded[: len(result.shares)] = result.shares
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
         self._history.update(result.fit.history)
-        self._function.update(result, result.prediction)
+        self.function.update(result, result.prediction)
 
-    def _readings(self, result: KLBudgetResult) -> dict[str, float]:
+    def readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares
         paid, m = result.cost.kl_weight * shares, len(shares)
         return {
@@ -115,7 +116,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             **status.costs(result.cost),
         }
 
-    def _words(self, result: KLBudgetResult) -> dict[str, str]:
+    def words(self, result: KLBudgetResult) -> dict[str, str]:
         m = len(result.shares)
         return {
             "many": "{one}" if m == 1 else "{several}",

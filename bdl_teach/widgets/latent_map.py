@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
@@ -15,8 +16,9 @@ from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import Panel
-from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
+from bdl_teach.widgets._engine.model import Host, Model
+from bdl_teach.widgets._engine.status import Said
+from bdl_teach.widgets.vae_trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainings, pictures
 
 _TEXTS = texts.of("latent_map")
 REACH = _TEXTS.controls["z1"].range[1]  # largest |z₁| and |z₂| on the sliders and the map
@@ -43,25 +45,38 @@ class VAEResult:
     generated: Array  # pictures decoded from z ~ N(0, I) [25, 8, 8]
 
     @property
+    def stage(self) -> int:
+        """Return the number of completed stages of the training with the controls' settings."""
+        trained = self.trained
+        return 0 if trained is None or trained.order != self.order else trained.stage
+
+    @property
     def finished(self) -> bool:
         """Return whether the model was trained to the end with the settings of the controls."""
-        trained = self.trained
-        return trained is not None and trained.finished and trained.order == self.order
+        return self.stage == len(RATES)
 
 
-class VAEExplorer(Explorer[VAEResult]):
+class VAEModel(Model[VAEResult]):
     """An explorer to choose z, which is decoded at once, or to train a model in two seconds."""
 
     TEXTS = _TEXTS
 
-    def _beside(self) -> dict[str, controls.Widget]:
-        self._trainer = Trainer(self._request)
-        return {"training": self._trainer.bar}
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
+        self._trainings = Trainings()
+        self._latest: Trained | None = None  # the shown model, until the next one has begun
+        self._bar = ipywidgets.IntProgress(
+            description="training", bar_style="success", max=len(RATES),
+            layout={"width": "100%", "visibility": "hidden"},
+        )  # fmt: skip
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def beside(self) -> dict[str, controls.Widget]:
+        return {"training": self._bar}
+
+    def idle(self, values: controls.Values) -> set[str]:
         return {"beta"} if values["kind"] == _PLAIN else set()
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
         self._make_map(axes["m"])
         canvas.animate([*self._classes, self._place])
@@ -88,62 +103,74 @@ class VAEExplorer(Explorer[VAEResult]):
             0.02, 0.02, "", transform=ax.transAxes, color=plots.RUST, fontsize=plots.LETTERS
         )
 
-    def _pointer_panels(self) -> list[Panel]:
+    def pointer_panels(self) -> list[Panel]:
         return [Panel(self._map, kind="at")]
 
-    def _point_at(self, x: float, y: float, begins: bool) -> None:
+    def point_at(
+        self, values: controls.Values, result: VAEResult, x: float, y: float, begins: bool
+    ) -> controls.Values:
         z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
-        self._assign({"z1": z1, "z2": z2})
-        self._request()
+        return {"z1": z1, "z2": z2}
 
-    def _compute(self, values: controls.Values) -> VAEResult:
+    def compute(self, values: controls.Values) -> VAEResult:
         variational = values["kind"] == _VAE
         beta = float(values["beta"]) if variational else 1.0
         order = Order(variational, beta, values["seed"])
-        trained = self._trainer.get(order)
+        trained = self._trainings.of(order) or self._latest
         z = np.array([values["z1"], values["z2"]])
         if trained is None:
             blank = np.zeros((_ROWS**2, 8, 8))
             return VAEResult(order, None, z, blank[0], np.zeros((0, 2)), np.zeros(0), blank)
         return _result(order, trained, z)
 
-    def _frames(self, result: VAEResult) -> Sequence[int]:
+    def frames(self, result: VAEResult) -> Sequence[int]:
         return tuple(result.trained.film) if result.finished and result.trained else ()
 
-    def _replay(self, result: VAEResult, frame: int) -> VAEResult:
+    def replay(self, result: VAEResult, frame: int) -> VAEResult:
         assert result.trained is not None
-        step = self._frames(result)[frame]
+        step = self.frames(result)[frame]
         return _result(result.order, result.trained.at(step), result.z)
 
-    def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
+    def next_seeds(self, values: controls.Values) -> list[controls.Values]:
         return []  # training with another seed would take seconds, and replace the shown model
 
-    def _improve(self, values: controls.Values, result: VAEResult, *, at_rest: bool = True) -> None:
-        """Start a check whether the model has converged; a later tick shows the answer."""
-        self._trainer.check_convergence(result.order)
+    def complete(self, values: controls.Values, result: VAEResult) -> VAEResult:
+        self._latest = result.trained
+        return super().complete(values, result)
 
-    def _draw(self, result: VAEResult) -> None:
+    def improve(
+        self, values: controls.Values, result: VAEResult, *, at_rest: bool = True
+    ) -> VAEResult | None:
+        """Train the model for one more stage; at the end, see whether it has converged."""
+        order, trained = result.order, result.trained
+        if trained is None or not result.finished:
+            trained = self._trainings.further(order)
+            if trained is None:
+                self.host.tick()  # which raises the error
+                return None
+            return _result(order, trained, result.z)
+        if not at_rest or not order.variational or trained.convergence.over:
+            return None
+        found = trained.convergence.after_one_more(trained.fit)
+        return replace(result, trained=self._trainings.keep(replace(trained, convergence=found)))
+
+    def draw(self, result: VAEResult) -> None:
         inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
         for digit, artist in enumerate(self._classes):
             artist.set_data(*inside[result.labels == digit].T)
         self._place.set_data(result.z[:1], result.z[1:])
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
-        self._progress.set_text("" if result.finished else str(self._words_of(result)))
+        words = {**self.TEXTS.status, **self.words(result)}
+        said = Said("{name}: {what}.", self.readings(result), words)
+        self._progress.set_text("" if result.finished else str(said))
+        self._bar.value = result.stage
+        self._bar.layout.visibility = "hidden" if result.finished else "visible"
 
-    def wait(self, timeout: float = 120.0) -> VAEExplorer:
-        """Wait until the model for the latest values is trained and shown."""
-        super().wait(timeout)
-        self._trainer.orders.wait(timeout)
-        super().wait(timeout)
-        return self
+    def finished(self, result: VAEResult) -> bool:
+        return result.finished
 
-    def close(self) -> None:
-        """Stop the worker and the training, and remove the widgets."""
-        self._trainer.orders.close()
-        super().close()
-
-    def _readings(self, result: VAEResult) -> dict[str, float]:
+    def readings(self, result: VAEResult) -> dict[str, float]:
         found = {
             "nearest_edge": np.abs(result.z).min(),
             "distance": 0.5 * float(result.z @ result.z),
@@ -158,14 +185,13 @@ class VAEExplorer(Explorer[VAEResult]):
             found |= dict(zip(parts, result.trained.scores, strict=False))
         return found
 
-    def _words(self, result: VAEResult) -> dict[str, str]:
+    def words(self, result: VAEResult) -> dict[str, str]:
         trained, order = result.trained, result.order
         name = "{variational}" if order.variational else "{plain}"
         if trained is None:
             return {"name": name, "what": f"training with seed {order.seed} starts …"}
         if not result.finished:
-            done = STEPS * trained.stage if trained.order == order else 0
-            step = f"step {done} of {STEPS * len(RATES)} …"
+            step = f"step {STEPS * result.stage} of {STEPS * len(RATES)} …"
             return {"name": name, "what": f"training with seed {order.seed}, {step}"}
         what = "{scores}" if order.variational else "{codes}"
         return {"name": name, "what": what, "convergence": _converged(trained.convergence)}

@@ -10,12 +10,11 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import Problem, arrivals, own_points
+from bdl_teach.problems import Problem, arrivals
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
-from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 from bdl_teach.widgets._engine.own_data import Unseen
 
 if TYPE_CHECKING:
@@ -52,22 +51,22 @@ class LinearResult:
     x_grid: ClassVar[Array] = X_GRID
 
 
-class LinearRegressionExplorer(Explorer[LinearResult]):
+class LinearRegressionModel(Model[LinearResult]):
     """An explorer to set the number of points, prior σ, noise σ and features of a linear model."""
 
     TEXTS = _TEXTS
 
-    def _make_control(self, name: str) -> controls.Widget:
-        return Pair() if name == "pair" else super()._make_control(name)
+    def make_control(self, name: str) -> controls.Widget:
+        return Pair() if name == "pair" else super().make_control(name)
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.35, 1), "width_ratios": (1.3, 1, 1)}
         axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
         title, prior, count = "What the model believes about y", axes["p"], axes["c"]
-        self._function = FunctionPanel(canvas, axes["f"], title, X_GRID, hover=True)
+        self.function = FunctionPanel(canvas, axes["f"], title, X_GRID)
         self._make_weight_panel(axes["w"])
         canvas.animate([self._area, *self._prior, self._draws, self._mean, self._pair])
-        canvas.animate([self._row, self._filled, *self._links.artists])
+        canvas.animate([self._row, self._filled])
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by features", "features d", "from best")
@@ -94,22 +93,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         (self._row,) = ax.plot([], [], "o", ms=7, mfc="white", mec=black, mew=1.0, transform=across)
         (self._filled,) = ax.plot([], [], "o", ms=7, color=blue, transform=across)
         plots.legend_above(ax, columns=2)
-        self._links = LinkArtists(self._function.axes, X_GRID[:, 0], ax)
 
-    def _pointer_panels(self) -> list[Panel]:
-        return [self._function, Panel(self._weights, kind="at", hover=True)]
-
-    def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
-        """Return what is under the pointer: ("draw", index), ("weight", index) or ``None``."""
-        if panel == 0:
-            height = 2 * self._function.axes.get_ylim()[1]
-            k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
-        elif (weight := self._weight_at(result, x, y)) is not None:
-            return "weight", weight
-        else:
-            far = np.hypot(*(result.weights[:, list(result.pair)] / result.prior_std - (x, y)).T)
-            k = int(np.argmin(far)) if far.min() < 0.1 * self._reach else None
-        return None if k is None else ("draw", k)
+    def pointer_panels(self) -> list[Panel]:
+        return [self.function, Panel(self._weights, kind="at")]
 
     def _weight_at(self, result: LinearResult, x: float, y: float) -> int | None:
         """Return the index of the weight whose dot is at x; ``None`` if y is below the dots."""
@@ -117,18 +103,16 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
         return min(max(int(across * n), 0), n - 1) if up > 2 * _ROW - 1 else None
 
-    def _mark(self, result: LinearResult, linked: Any) -> None:
-        self._links.show(None if linked is None else _mark(result, *linked))
-
-    def _point_at(self, x: float, y: float, begins: bool) -> None:
+    def point_at(
+        self, values: controls.Values, result: LinearResult, x: float, y: float, begins: bool
+    ) -> controls.Values | None:
         """Replace the first of the two plotted weights by the weight whose dot is clicked."""
-        if begins and self.result is not None:
-            chosen = self._weight_at(self.result, x, y)
-            pair = self._controls["pair"].value or self.result.pair
-            if chosen is not None and chosen not in pair:
-                self._go({"pair": (pair[1], chosen)})
+        chosen, pair = self._weight_at(result, x, y), values.get("pair") or result.pair
+        if not begins or chosen is None or chosen in pair:
+            return None
+        return {"pair": (pair[1], chosen)}
 
-    def _compute(self, values: controls.Values) -> LinearResult:
+    def compute(self, values: controls.Values) -> LinearResult:
         drawn = arrivals(values["n"], values["noise_std"], values["seed"])
         data = Problem.of(values).data if values.get("data") else drawn
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
@@ -154,9 +138,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             evidence_by_count=np.array([log_evidence(int(k), prior_std) for k in COUNTS]),
         )
 
-    def _draw(self, result: LinearResult) -> None:
+    def draw(self, result: LinearResult) -> None:
         shown = replace(result.prediction, samples=result.functions)
-        self._function.update(result, shown)
+        self.function.update(result, shown)
         pair, s, n = list(result.pair), result.prior_std, len(result.posterior.mean)
         mean, draws = result.posterior.mean[pair] / s, result.weights[:, pair] / s
         cov = result.posterior.cov[np.ix_(pair, pair)] / s**2
@@ -173,11 +157,11 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         if reach != self._reach:
             self._reach = reach
             self._weights.set(xlim=(-reach, reach), ylim=(-reach, reach))
-            self._canvas.redraw_background()
+            self.canvas.redraw_background()
         self._by_prior.update(result.evidence_by_prior, s)
         self._by_count.update(result.evidence_by_count, n)
 
-    def _readings(self, result: LinearResult) -> dict[str, float]:
+    def readings(self, result: LinearResult) -> dict[str, float]:
         sd, n, d = result.prediction.epistemic_std, len(result.data.x), len(result.posterior.mean)
         pair = list(result.pair)
         (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
@@ -194,22 +178,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             "others": np.abs(np.delete(phi, pair, axis=1)).max(initial=0.0),
         }
 
-    def _words(self, result: LinearResult) -> dict[str, str]:
+    def words(self, result: LinearResult) -> dict[str, str]:
         return status.shown_if(advice=len(result.data.x) > 0)
-
-
-def _mark(result: LinearResult, kind: str, i: int) -> Mark:
-    """Return what to highlight for draw ``i`` (``kind="draw"``) or weight ``i`` (``"weight"``)."""
-    pair = list(result.pair)
-    if kind == "draw":
-        place = result.weights[i : i + 1, pair] / result.prior_std
-        return Mark(result.functions[i : i + 1], place, f"draw {i + 1}")
-    mean, cov, sd = result.posterior.mean, result.posterior.cov, result.posterior.cov[i, i] ** 0.5
-    along = mean + STEPS[:, None] * cov[i] / sd  # [k, d]: E[w | w_i]
-    functions = along @ features.design(result.kind, X_GRID, len(mean)).T
-    words = f"weight {i}: {own_points.figure(mean[i])} ± {own_points.figure(sd)}"
-    words += "; here from −2 to 2 sd, the others as it asks"
-    return Mark(functions, along[:, pair] / result.prior_std, words)
 
 
 def _posterior(

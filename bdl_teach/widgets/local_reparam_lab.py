@@ -12,7 +12,7 @@ from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 
 _TEXTS = texts.of("local_reparam_lab")
 SIZES = tuple(_TEXTS.controls["size"].options)
@@ -88,15 +88,15 @@ class VarianceResult:
     correlation: dict[str, float]  # between the outputs at the two data points
 
 
-class LocalReparamLab(Explorer[VarianceResult]):
+class LocalReparamModel(Model[VarianceResult]):
     """An explorer to compare gradient estimators at a chosen batch size and σ of the weights."""
 
     TEXTS = _TEXTS
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.3, 1), "width_ratios": (1.5, 1)}
         axes = canvas.figure.subplot_mosaic("vv;dr", gridspec_kw=ratios)
         self._make_variance_panel(axes["v"])
@@ -144,7 +144,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
             )
         plots.legend_above(ax, columns=1)
 
-    def _compute(self, values: controls.Values) -> VarianceResult:
+    def compute(self, values: controls.Values) -> VarianceResult:
         d, sigma, seed, n = (values[key] for key in ("n_inputs", "sigma", "seed", "n_draws"))
         name, at = "mu" if values["parameter"] == "μ" else "sigma", SIZES.index(values["size"])
         found = {k: gradients(k, d, sigma, seed, n, name) for k in KINDS if values[k]}
@@ -160,7 +160,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
             correlation={kind: float(np.corrcoef(b.T)[0, 1]) for kind, b in rows.items()},
         )
 
-    def _draw(self, result: VarianceResult) -> None:
+    def draw(self, result: VarianceResult) -> None:
         self._cursor.set_xdata([result.size, result.size])
         jitter = np.random.default_rng(0).uniform(-0.32, 0.32, 800)
         for place, kind in enumerate(reversed(KINDS)):
@@ -173,7 +173,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
         for kind, cloud in self._clouds.items():
             cloud.set_data(*result.rows[kind].T)
 
-    def _readings(self, result: VarianceResult) -> dict[str, float]:
+    def readings(self, result: VarianceResult) -> dict[str, float]:
         at = SIZES.index(result.size)
         found: dict[str, float] = {"M": result.size, "shown": len(result.theory)}
         for kind, theory in result.theory.items():
@@ -193,7 +193,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
             found["local_over_own"] = last["local"] / last["per_example"]
         return found
 
-    def _words(self, result: VarianceResult) -> dict[str, str]:
+    def words(self, result: VarianceResult) -> dict[str, str]:
         shown = ", ".join(f"{{{kind}_said}}" for kind in result.theory)
         both = {"shared", "local"} <= result.theory.keys()
         return {"estimators": shown or "{none}", **status.shown_if(ratio=both)}

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import INSIDE, WIDE_GRID, Outcome, Problem, own_points
+from bdl_teach.problems import INSIDE, WIDE_GRID, Problem, own_points
 from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Host, Model, Move
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay
@@ -53,29 +54,40 @@ class StepperResult(Outcome):
         return None if self.fit.point is None else int(self.order[self.fit.point])
 
 
-class PBPStepper(Explorer[StepperResult]):
+class PBPModel(Model[StepperResult]):
     """An explorer to step through PBP, or to play its steps, for chosen data and noise prior."""
 
     TEXTS = _TEXTS
 
-    def _make_controls(self) -> dict[str, controls.Widget]:
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
         self._owed = 0.0  # steps, with a fraction, that play has yet to take
-        made = super()._make_controls()
-        made["play"].add_class("bdl-play")
-        made["play"].observe(self._on_play, names="value")
+
+    def make_control(self, name: str) -> controls.Widget:
+        made = super().make_control(name)
+        if name == "play":
+            made.add_class("bdl-play")
+            ipywidgets.dlink(
+                (made, "value"), (made, "description"), lambda on: _PAUSE if on else _PLAY
+            )
         return made
 
-    def _buttons(self) -> dict[str, Callable[[], object]]:
+    def buttons(self) -> dict[str, Move]:
         return {
-            "back": lambda: self._move(-1),
-            "forward": lambda: self._move(+1),
-            "epoch": self._next_epoch,
+            "back": lambda values, result: _moved(values, -1),
+            "forward": lambda values, result: _moved(values, +1),
+            "epoch": lambda values, result: _moved(values, _left_of_epoch(values)),
         }
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def after(self, values: controls.Values, name: str) -> controls.Values:
+        """If *play* begins at the last step, go to step 0."""
+        begins = name == "play" and values["play"] and values["step"] == MOST_STEPS
+        return {"step": 0} if begins else {}
+
+    def idle(self, values: controls.Values) -> set[str]:
         return set() if values["step"] else {"sorted"}
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;gn", height_ratios=(1.5, 1))
         self._make_function_panel(canvas, axes["f"])
         self._make_noise_panels(axes["g"], axes["n"])
@@ -88,7 +100,7 @@ class PBPStepper(Explorer[StepperResult]):
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         title = "What the network believes about y"
-        self._function = panel = FunctionPanel(
+        self.function = panel = FunctionPanel(
             canvas, ax, title, WIDE_GRID, band=plots.PredictiveArtists, limits=_LIMITS, columns=4
         )
         panel.points.set_label("learned")
@@ -103,8 +115,6 @@ class PBPStepper(Explorer[StepperResult]):
             zorder=5,
         )  # fmt: skip
         plots.legend_above(ax, columns=4)
-        assert panel.truth is not None
-        panel.stays = (panel.truth, panel.points, self._waiting, self._last)
 
     def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
@@ -126,19 +136,19 @@ class PBPStepper(Explorer[StepperResult]):
             ax.minorticks_off()
             plots.legend_above(ax, columns=2)
 
-    def _compute(self, values: controls.Values) -> StepperResult:
+    def compute(self, values: controls.Values) -> StepperResult:
         problem, by_x = Problem.of(values), values["sorted"]
         fit = _trail(problem, values["alpha"], values["guess"], by_x).at(values["step"])
         now, before = fit.predict(WIDE_GRID)
         order = _order(problem.data, by_x)
         return StepperResult(problem, fit, now, before, values["speed"], order)
 
-    def _draw(self, result: StepperResult) -> None:
+    def draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.fit
-        self._function.update(result, result.prediction)
+        self.function.update(result, result.prediction)
         self._old.set_data(WIDE_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
-        self._function.points.set_data(x[learned], y[learned])
+        self.function.points.set_data(x[learned], y[learned])
         self._waiting.set_data(x[~learned], y[~learned])
         last = [] if result.last is None else [result.last]
         self._last.set_data(x[last], y[last])
@@ -152,29 +162,14 @@ class PBPStepper(Explorer[StepperResult]):
         height = plots.step_above(float(sd.max()), _NOISE_LIMITS)
         if height != self._noise_axes.get_ylim()[1]:
             self._noise_axes.set_ylim(0, height)
-            self._canvas.redraw_background()
+            self.canvas.redraw_background()
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
-    def _undoable(self) -> controls.Values:
+    def undoable(self, values: controls.Values) -> controls.Values:
         """Return the values that undo restores; *play* is off, because it would move ``step``."""
-        return {**super()._undoable(), "play": False}
+        return {**super().undoable(values), "play": False}
 
-    def _move(self, steps: int) -> None:
-        slider = self._controls["step"]
-        slider.value = min(max(slider.value + steps, 0), MOST_STEPS)
-
-    def _next_epoch(self) -> None:
-        own = self._controls["data"].value
-        length = (self._controls["n"].value if own is None else len(own[0])) + 1
-        self._move(length - self._controls["step"].value % length)
-
-    def _on_play(self, change: Any) -> None:
-        """Label *play* with its next action; if play begins at the last step, go to step 0."""
-        self._controls["play"].description = _PAUSE if change["new"] else _PLAY
-        if change["new"] and self._controls["step"].value == MOST_STEPS:
-            self._controls["step"].value = 0
-
-    def _next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
+    def next(self, values: controls.Values) -> tuple[float, controls.Values] | None:
         """Return (pause in s, {"step": next}) while *play* is on, else ``None``.
 
         At the last step, return (0, {"play": False}).
@@ -187,7 +182,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._owed = self._owed % 1.0 + values["speed"] / pictures
         return 1.0 / pictures, {"step": min(values["step"] + int(self._owed), MOST_STEPS)}
 
-    def _readings(self, result: StepperResult) -> dict[str, float]:
+    def readings(self, result: StepperResult) -> dict[str, float]:
         replay, sd = result.fit, result.prediction.epistemic_std
         alpha, before = replay.noise[:, 0], result.before.epistemic_std[INSIDE].mean()
         place = math.nan if result.last is None else result.data.x[result.last, 0]
@@ -207,7 +202,7 @@ class PBPStepper(Explorer[StepperResult]):
             "sd_ends": sd[[0, -1]].mean(),
         }
 
-    def _words(self, result: StepperResult) -> dict[str, str]:
+    def words(self, result: StepperResult) -> dict[str, str]:
         of_course = own_points.units_of(result.data) == own_points.COURSE
         learned = "{prior}" if len(result.fit.noise) == 1 else "{refined}"
         if result.last is not None:
@@ -217,6 +212,17 @@ class PBPStepper(Explorer[StepperResult]):
             "x_name": status.plain(own_points.names(result.data)[0]),
             **status.shown_if(beside=of_course),
         }
+
+
+def _moved(values: controls.Values, steps: int) -> controls.Values:
+    """Return the step that is so many steps further, or the first or last."""
+    return {"step": min(max(values["step"] + steps, 0), MOST_STEPS)}
+
+
+def _left_of_epoch(values: controls.Values) -> int:
+    """Return the number of steps to the beginning of the next epoch."""
+    length = (len(values["data"][0]) if "data" in values else values["n"]) + 1
+    return int(length - values["step"] % length)
 
 
 @lru_cache(maxsize=1)  # the slider of the steps moves along one trail

@@ -1,48 +1,89 @@
-"""The base of two explorers that compare methods with each other and with the true posterior."""
+"""The explorers that show methods side by side, in two layouts, beside the true posterior.
+
+``ComparisonExplorer`` has a panel for each method that is switched on, and their coverage;
+``RivalsExplorer`` has two large panels, each for a method from a menu, and their spreads.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID, Problem, ProblemResult
-from bdl_teach.problems.truth_search import Search
-from bdl_teach.widgets._engine import controls, replay, status
-from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
+from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.problems import GAP_GRID, Problem, live_fits, own_points
+from bdl_teach.widgets import method_fits
+from bdl_teach.widgets._engine import controls, status, texts
+from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
+from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
+from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
+from bdl_teach.widgets._engine.model import Host
+from bdl_teach.widgets.method_fits import MethodFit
+from bdl_teach.widgets.results import ProblemResult
+from bdl_teach.widgets.truth_search import Search
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
-_SGHMC_MOST = 6300  # steps of SGHMC, after its chains have continued at rest
-_FEWEST = 4  # smallest number of a chain's draws that a replay shows
+MEAN_FIELD = "local"  # the method of which the lowest F is found at rest
+COMPARED = {  # methods with a toggle in the comparison explorer
+    name: method
+    for name, method in CATALOGUE.items()
+    if method.compared is not None and method.pace != "background"
+}
+LABELS = {**{name: method.label for name, method in COMPARED.items()}, "nuts": plots.POSTERIOR}
+PAIRED = {  # labels of the methods in the menus of the explorer of two methods
+    name: method.title or method.label
+    for name, method in CATALOGUE.items()
+    if method.tuned is not None
+}
+PLACES = ("first", "second")
+_AT_START = ("map", "bbb", "pbp")
+_TOGGLES = {
+    name: controls.Control("toggle", method.label, name in _AT_START, (), method.hint)
+    for name, method in COMPARED.items()
+}
+_MENUS = {
+    place: controls.Control(
+        "menu", place, name, [[label, key] for key, label in PAIRED.items()],
+        f"the {place} of the two methods",
+    )
+    for place, name in zip(PLACES, ("ensemble", "dropout"), strict=True)
+}  # fmt: skip
+_READINGS = {  # words for the readings of each method and region
+    f"{name}{suffix}_{region}": f"{label}: {words} {where}"
+    for name, label in LABELS.items()
+    for suffix, words in (("", "share held"), ("_off", "distance"))
+    for region, where in (("data", "among the data"), ("gap", "in the gap"), ("outside", "outside"))
+}
+_ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # always in the legend
+_DRAWN = "draws or members"
+_PATIENCE_S = 0.015  # time after which a tick shows the methods fitted so far
+_LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # limits of y in the comparison's panels
+_MARKS = {  # marker and colour of the coverage in each region
+    "data": ("o", plots.BLUE),
+    "gap": ("D", plots.ORANGE),
+    "outside": ("s", plots.GREEN),
+}
+_STYLES = {
+    "first": ("-", plots.BLUE),
+    "second": ("--", plots.ORANGE),
+    plots.POSTERIOR: ("-.", plots.GREEN),
+}
 _KEPT = 60  # number of fits that are kept
-_Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem, values of the controls it heeds
 _ByRegion = dict[str, dict[str, float]]  # by key of ``methods`` (or "nuts"), then by region
-
-
-@dataclass(frozen=True)
-class MethodFit:
-    """The fit and the predictions of one method."""
-
-    method: str  # its key in the explorer
-    fit: Fitted
-    prediction: Predictive  # on GAP_GRID
-    seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
-    convergence: Convergence | None = None  # of a variational fit
-    search: Search | None = None  # of mean field, for the fit of lowest free energy
-    trained: bool = True  # whether this is to be shown, after a quick fit
-    remark: str = ""  # for the status line: on a replay's state, or on points that are not scaled
 
 
 @dataclass(frozen=True)
@@ -79,6 +120,15 @@ class SideBySide(ProblemResult):
         """Return a copy with ``better`` wherever ``one`` is shown."""
         new = {p: better if old.fit is one.fit else old for p, old in self.methods.items()}
         return replace(self, methods=new)
+
+    @property
+    def height(self) -> float:
+        """Return the largest |y| of all bands, which the limits of all panels must include."""
+        posterior = [] if self.nuts is None else [self.nuts]
+        curves = [plots.edges(p)["band"] for p in (*self.predictions.values(), *posterior)]
+        if self.calibration_set is not None:
+            curves += [self.ends[place] for place in self.methods]
+        return max((float(np.abs(curve).max()) for curve in curves), default=0.0)
 
     @cached_property
     def distances(self) -> _ByRegion:
@@ -130,150 +180,419 @@ class SideBySide(ProblemResult):
         return found
 
 
-class MethodsExplorer(ExplorerBesideTruth[SideBySide]):
+class MethodsModel(ModelBesideTruth[SideBySide]):
     """An explorer of chosen methods; moving a control refits only the methods that it affects."""
 
     GRID = GAP_GRID
-    MEAN_FIELD: ClassVar[str]  # key of mean field, of which the lowest F is found at rest
+    JUDGES: ClassVar[bool] = False  # whether longer runs judge if variational fits converged
+    _panels: dict[str, Any]
+
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
+        self._fits: dict[method_fits.Key, MethodFit] = {}
 
     @abstractmethod
-    def _heeds(self, method: str) -> Iterable[str]:
-        """Return the names of the controls that affect a method's fit but not the problem."""
+    def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
+        """Return the arguments of a method's ``fit`` that controls set, beside the problem."""
 
-    @abstractmethod
-    def _fit(self, method: str, problem: Problem, values: controls.Values) -> Fitted:
-        """Fit a method to a problem, with the options that the controls set."""
+    def _fit(self, method: str, problem: Problem, options: dict[str, Any]) -> Fitted:
+        fitted: Fitted = live_fits.fit(method, problem, live_fits.COMPARED, **options)
+        return fitted
 
-    @abstractmethod
     def _predict(self, fit: Fitted) -> Predictive:
         """Return the predictive of a fit at ``GAP_GRID``; the picture shows its ``samples``."""
+        return fit.predict(GAP_GRID, 200)
 
-    def _beside(self) -> dict[str, controls.Widget]:
-        self._fits: dict[_Key, MethodFit] = {}
-        return super()._beside()
+    def pointer_panels(self) -> list[Panel]:
+        return [*self._panels.values()]
 
-    def _key(self, method: str, problem: Problem, values: controls.Values) -> _Key:
-        return method, problem, tuple(values[name] for name in self._heeds(method))
+    def _key(self, method: str, problem: Problem, values: controls.Values) -> method_fits.Key:
+        return method, problem, tuple(self._options(method, values).items())
 
-    def _fit_or_recall(self, key: _Key, values: controls.Values) -> MethodFit:
-        """Return the stored fit and predictions for ``key``, or else make and store them."""
+    def _fitted(self, key: method_fits.Key) -> MethodFit:
+        """Return the stored fit and predictions of a method, or else make them."""
         from bdl_teach.methods._fitted import Drawn, Variational
         from bdl_teach.methods._scaling import missed
 
-        if (kept := self._fits.get(key)) is not None:
-            return replace(kept, seconds=0.0)
-        start = time.perf_counter()
-        fit = self._fit(*key[:2], values)
-        seconds, data = time.perf_counter() - start, key[1].data
-        search = Search(key[1], fit) if key[0] == self.MEAN_FIELD else None
-        judged = search is None and isinstance(fit, Variational)
-        convergence = Convergence() if judged else None
+        if key in self._fits:
+            return replace(self._fits[key], seconds=0.0)
+        (method, problem, options), start = key, time.perf_counter()
+        fit = self._fit(method, problem, dict(options))
+        seconds, data = time.perf_counter() - start, problem.data
+        search = Search(problem, fit) if method == MEAN_FIELD else None
+        judged = self.JUDGES and search is None and isinstance(fit, Variational)
         lost = isinstance(fit, Drawn) and missed(fit, data.x, data.y)
-        remark = "misses points that are not scaled" if lost else ""
-        new = MethodFit(
-            key[0], fit, self._predict(fit), seconds, convergence, search,
-            trained=search is None and not _goes_on(fit), remark=remark,
+        return MethodFit(
+            key, fit, self._predict(fit), seconds, Convergence() if judged else None, search,
+            trained=search is None and not method_fits.goes_on(fit),
+            remark="misses points that are not scaled" if lost else "",
         )  # fmt: skip
-        self._keep(key, new)
-        return new
 
-    def _keep(self, key: _Key, one: MethodFit) -> None:
-        self._fits[key] = one
-        while len(self._fits) > _KEPT:
-            self._fits.pop(next(iter(self._fits)))
+    def complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
+        """Store all fits, and add what is known of the true posterior."""
+        self._fits |= {one.key: one for one in result.methods.values()}
+        for oldest in [*self._fits][:-_KEPT]:
+            del self._fits[oldest]
+        return super().complete(values, result)
 
-    def _complete(self, values: controls.Values, result: SideBySide) -> SideBySide:
-        for one in result.methods.values():
-            self._keep(self._key(one.method, result.problem, values), one)
-        return super()._complete(values, result)
-
-    def _improve(
+    def improve(
         self, values: controls.Values, result: SideBySide, *, at_rest: bool = True
     ) -> SideBySide | None:
-        """Search further for mean field's lowest F, or continue the chains of SGHMC."""
+        """Improve the fit of the first method whose improvement is not over."""
         for one in result.methods.values():
-            if one.trained and not at_rest:
-                continue
-            if (longer := longer_chains(one.fit)) is not None:
-                prediction = self._predict(longer)
-                better = replace(one, fit=longer, prediction=prediction, trained=True)
+            if (better := one.improved(self._predict, at_rest=at_rest)) is not None:
                 return result.with_method(one, better)
-            if one.search is None or (search := one.search.improved()) is None:
-                continue
-            better = replace(one, search=search, trained=search.trained)
-            if search.fit is not one.fit:
-                prediction = self._predict(search.fit)
-                better = replace(better, fit=search.fit, prediction=prediction)
-            return result.with_method(one, better)
         return None
 
-    def _doubt(self, result: SideBySide) -> tuple[Array, Array]:
+    def doubt(self, result: SideBySide) -> tuple[Array, Array]:
         """Return the inputs, and the epistemic sd of the first method that has any."""
         spreads = [p.epistemic_std for p in result.predictions.values()]
         return GAP_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(GAP_GRID)))
 
-    def _words(self, result: SideBySide) -> dict[str, str]:
+    def words(self, result: SideBySide) -> dict[str, str]:
         searches = (one.search for one in result.methods.values())
         found = [f"Mean field: {s}{status.lower(s.below)}." for s in searches if s and s.trained]
-        return {"found": found[0] if found else "", "nuts": result.nuts_report}
+        return {
+            **status.shown_if(beside=bool(result.distances)),
+            "found": found[0] if found else "",
+            "nuts": result.nuts_report,
+        }
 
-    def _frames(self, result: SideBySide) -> Sequence[int]:
+    def frames(self, result: SideBySide) -> Sequence[int]:
         """Return the number of steps at each frame of the first method that trains in steps."""
         fits = (one.fit for one in result.methods.values())
-        return next(filter(None, map(_steps_of, fits)), ())
+        return next(filter(None, map(method_fits.steps_of, fits)), ())
 
-    def _replay(self, result: SideBySide, frame: int) -> SideBySide:
+    def replay(self, result: SideBySide, frame: int) -> SideBySide:
         """Return the result at ``frame``: each method after the same share of its own training."""
-        steps, then = self._frames(result), {}
+        steps = self.frames(result)
         share = steps[frame] / steps[-1]
-        for place, one in result.methods.items():
-            fit, remark = _at_share(one.fit, share)
-            then[place] = replace(one, fit=fit, prediction=self._predict(fit), remark=remark)
+        then = {place: one.at(share, self._predict) for place, one in result.methods.items()}
         return replace(result, methods=then, share=share)
 
-
-def height_of(result: SideBySide) -> float:
-    """Return the largest |y| of all bands, which the limits of all panels must include."""
-    shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
-    curves = [plots.edges(p)["band"] for p in shown]
-    if result.calibration_set is not None:
-        curves += [result.ends[place] for place in result.methods]
-    return max((float(np.abs(curve).max()) for curve in curves), default=0.0)
+    def _warm(self, method: str, problem: Problem, values: controls.Values) -> None:
+        """Compile the programs that fit a method and improve the fit."""
+        one: MethodFit | None = self._fitted(self._key(method, problem, values))
+        for _ in range(3):  # the search begins, begins again, and trains on
+            if one is not None:
+                one = one.improved(self._predict)
 
 
-def longer_chains(fit: Any) -> Any:
-    """Continue a fit of SGHMC; return ``None`` for other methods and at ``_SGHMC_MOST`` steps."""
-    return fit.longer(_SGHMC_MOST - fit.history["step"][-1]) if _goes_on(fit) else None
+class ComparisonModel(MethodsModel):
+    """An explorer to choose methods, and to change the problem to which they are fitted."""
+
+    TEXTS = texts.of("comparison", methods=_TOGGLES)
+    TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
+    SIZE = (900, 322, (640, 412))
+    JUDGES = True
+
+    def make_panels(self, canvas: Canvas) -> None:
+        self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
+        self._panels = {}
+        for name, method in COMPARED.items():
+            ax = canvas.figure.add_subplot(self._halves[0])
+            self._panels[name] = MethodPanel(canvas, ax, method.label)
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
+        self._arranged: tuple[str, ...] = ()
+        self._arrange(_AT_START, nuts=False)
+        any_panel = next(iter(self._panels.values())).axes
+        self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
+
+    def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
+        """Show a panel and a coverage row for each of ``names``; return whether anything changed.
+
+        With ``nuts``, the coverage of NUTS has a row too.
+        """
+        changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
+        if names == self._arranged:
+            return changed
+        self._arranged, n = names, len(names)
+        columns = min(n, 3) if n <= 6 else 4
+        grid = self._halves[0].subgridspec(-(-n // columns), columns)
+        for name, panel in self._panels.items():
+            shown, ax = name in names, panel.axes
+            i = names.index(name) if shown else 0
+            place = grid[i // columns, i % columns]
+            first, last = place.is_first_col(), i + columns >= n
+            ax.set_visible(shown)
+            ax.set_in_layout(shown)
+            ax.set_subplotspec(place)
+            ax.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.tick_params(labelleft=first, labelbottom=last)
+        return True
+
+    def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
+        return {"epochs": values["epochs"]} if "epochs" in COMPARED[method].takes else {}
+
+    def compute(self, values: controls.Values) -> SideBySide:
+        """Return the last of the parts; show the others before, until a control moves."""
+        for part in self._parts(values):
+            if not part.waiting or self.host.moved():
+                break
+            self.host.show(self.complete(values, part))
+        return replace(part, waiting=())
+
+    def _parts(self, values: controls.Values) -> Iterator[SideBySide]:
+        """Yield the methods fitted so far whenever the others take time; at last yield all."""
+        problem = Problem.of(values)
+        counted = problem.calibration_set if values["conformal"] else None
+        chosen = [name for name in COMPARED if values[name]]
+        result = SideBySide(problem, {}, level=values["level"], calibration_set=counted)
+        since, fitted = time.perf_counter(), False
+        for i, name in enumerate(chosen):
+            new = (key := self._key(name, problem, values)) not in self._fits
+            slow, late = COMPARED[name].pace == "slow", time.perf_counter() - since > _PATIENCE_S
+            if (fitted and late) or (new and slow):
+                yield replace(result, waiting=tuple(chosen[i:]))
+                since = time.perf_counter()
+            result = replace(result, methods={**result.methods, name: self._fitted(key)})
+            fitted |= new
+        yield result
+
+    def draw(self, result: SideBySide) -> None:
+        # If no method is chosen, one panel remains, and says so.
+        places = (*result.methods, *result.waiting) or (next(iter(COMPARED)),)
+        nuts, more = bool(result.nuts_report), ["conformal"] * (result.calibration_set is not None)
+        changed = self._arrange(places, nuts=nuts)
+        if self._legend.show(truth=result.problem.is_drawn, nuts=nuts, more=more) or changed:
+            self.canvas.redraw_background(arrange=True)
+        height = result.height
+        for place in places:
+            self._panels[place].show(result, place, height)
+        self._coverage.update(result.coverage, result.level)
+
+    def readings(self, result: SideBySide) -> dict[str, float]:
+        held, off = result.coverage, result.distances
+        found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
+        found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
+        found |= {"level": 100 * result.level, "share": 100 * result.share}
+        three, two = ("bbb", "local", "eb"), ("mle", "map")
+        five = ("map", "pbp", *three)
+        if held.keys() >= {*five}:
+            found["least_of_five"] = min(held[name]["data"] for name in five)
+            found["most_of_five"] = max(held[name]["gap"] for name in five)
+        if held.keys() >= {*three, *two}:
+            found["least_of_three"] = min(held[name]["data"] for name in three)
+            found["better_of_two"] = max(held[name]["data"] for name in two)
+            found["lead_of_three"] = found["least_of_three"] - found["better_of_two"]
+        if "pbp" in result.methods:
+            found["pbp_noise"] = float(result.methods["pbp"].prediction.aleatoric_std[0])
+        return found
+
+    def words(self, result: SideBySide) -> dict[str, str]:
+        three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
+        falls = {
+            n for n, one in result.methods.items() if one.convergence and one.convergence.falls
+        }
+        held = [
+            f"{LABELS[name]}{' (F still falls)' * (name in falls)} {three.format(name, '.0f')}%"
+            for name in result.coverage
+        ]
+        off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
+        remarks = {LABELS[n]: one.remark for n, one in result.methods.items() if one.remark}
+        return {
+            **status.shown_if(own=result.problem.own is not None),
+            **({} if result.problem.is_drawn else {"held": "{no_truth}"}),
+            **({} if result.calibration_set is None else {"kind": "{conformal}"}),
+            "methods": ", ".join(held) or "no method chosen",
+            "distances": ", ".join(off),
+            "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
+            **super().words(result),
+        }
+
+    def chores(self) -> Iterator[Callable[[], object]]:
+        """Yield functions that compile HMC and all methods."""
+        yield from super().chores()
+        for name in COMPARED:
+            yield partial(self._warm, name, Problem(), self.TEXTS.defaults | {"epochs": 10})
 
 
-def _goes_on(fit: Any) -> bool:
-    from bdl_teach.methods import sgmcmc
+class RivalsModel(MethodsModel):
+    """An explorer to choose two methods, their options and the problem to which they are fitted.
 
-    return isinstance(fit, sgmcmc.Fit) and bool(fit.history["step"][-1] < _SGHMC_MOST)
+    While the controls rest, the mean field of lowest F is found, and the chains of SGHMC continue.
+    The last-layer Laplace uses a network trained at σ_p = 3, whatever σ_p the control sets.
+    """
+
+    TEXTS = texts.of("pair", methods=_MENUS)
+
+    def idle(self, values: controls.Values) -> set[str]:
+        heeded = {control for place in PLACES for control in _tuned(values[place])}
+        return {control for name in PAIRED for control in _tuned(name)} - heeded
+
+    def make_panels(self, canvas: Canvas) -> None:
+        axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
+        self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
+        bands = partial(plots.PredictiveArtists, n_functions=method_fits.N_FUNCTIONS)
+        self._panels = {}
+        for place in PLACES:
+            self._panels[place] = panel = FunctionPanel(
+                canvas, axes[place], place, GAP_GRID,
+                band=bands, xlabel="", columns=0, spread=axes["spread"],
+            )  # fmt: skip
+            panel.axes.locator_params(axis="x", nbins=5)
+            panel.band.artists[2].set_label(_DRAWN)
+        first = self._panels["first"].axes
+        self._legend = plots.FigureLegend(first, {*_ALWAYS, _DRAWN}, in_a_row=4)
+        canvas.animate(self._spread.artists)
+        canvas.animate_seldom(self._spread.frame)
+
+    def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
+        named = {"members": "n_members"}
+        return {named.get(name, name): values[name] for name in _tuned(method)}
+
+    def _fit(self, method: str, problem: Problem, options: dict[str, Any]) -> Fitted:
+        return method_fits.quick(method, problem, options)
+
+    def _predict(self, fit: Fitted) -> Predictive:
+        return method_fits.shown(fit)
+
+    def compute(self, values: controls.Values) -> SideBySide:
+        problem = Problem.of(values)
+        keys = {place: self._key(values[place], problem, values) for place in PLACES}
+        fits = {key: self._fitted(key) for key in dict.fromkeys(keys.values())}
+        return SideBySide(problem, {place: fits[key] for place, key in keys.items()})
+
+    def draw(self, result: SideBySide) -> None:
+        height, changed = result.height, []
+        for place, one in result.methods.items():
+            panel, title = self._panels[place], f"{place}: {_name(one)}"
+            changed.append(panel.axes.get_title(loc="left") != title)
+            panel.axes.set_title(title, fontsize=11, loc="left")
+            panel.update(result, one.prediction, height)
+        spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
+        if self._spread.update(spreads, result.regions["gap"]):
+            self.canvas.redraw_seldom()
+        nuts = bool(result.nuts_report)
+        changed.append(self._spread.show(plots.POSTERIOR, nuts))
+        changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
+        if any(changed):
+            self.canvas.redraw_background(arrange=True)
+
+    def readings(self, result: SideBySide) -> dict[str, float]:
+        from bdl_teach import calibration
+
+        found: dict[str, float] = {}
+        for place, one in result.methods.items():
+            for region, mask in result.regions.items():
+                sd = calibration.average(one.prediction.epistemic_std, mask)
+                found[f"{place}_{region}"] = sd
+                if result.distances:
+                    found[f"{place}_off_{region}"] = result.distances[place][region]
+            at_data = found[f"{place}_data"] or math.nan  # a single network has the sd 0
+            found[f"{place}_times"] = found[f"{place}_gap"] / at_data
+            if one.method == "sgmcmc":
+                fit: Any = one.fit
+                found[f"{place}_steps"] = int(fit.history["step"][-1])
+        return found
+
+    def words(self, result: SideBySide) -> dict[str, str]:
+        names = {p: _name(one, f"{{{p}_steps:.0f}}") for p, one in result.methods.items()}
+        times = (f"{p} {1e3 * one.seconds:.0f} ms" for p, one in result.methods.items())
+        return {**names, "shares": f" ({', '.join(times)})", **super().words(result)}
+
+    def chores(self) -> Iterator[Callable[[], object]]:
+        """Yield functions that compile HMC and all methods, for few points and for many."""
+        yield from super().chores()
+        other = {"linearised": False, "rank": 20}  # values that need another program
+        for problem in (Problem(), Problem(n=own_points.MOST)):
+            for name in PAIRED:
+                yield partial(self._warm, name, problem, self.TEXTS.defaults)
+                if other.keys() & {*_tuned(name)}:
+                    yield partial(self._warm, name, problem, self.TEXTS.defaults | other)
 
 
-def _steps_of(fit: Any) -> Sequence[int]:
-    """Return the number of steps at each frame of a fit's training; () for a closed form."""
-    from bdl_teach.methods import sgmcmc
-
-    if isinstance(fit, sgmcmc.Fit):
-        return tuple(fit.history["step"].tolist())[_FEWEST - 1 :]
-    return replay.steps_of(fit)
+def _tuned(method: str) -> tuple[str, ...]:
+    """Return the names of the controls that affect a method's fit in the ``RivalsExplorer``."""
+    return CATALOGUE[method].tuned or ()
 
 
-def _at_share(fit: Any, share: float) -> tuple[Fitted, str]:
-    """Return a fit as it was after a share of its training, and a remark for the status line."""
-    from bdl_teach.methods import laplace, pbp, sgmcmc
+def _name(one: MethodFit, steps: str = "") -> str:
+    """Return a method's label, with a remark on its training if it has one.
 
-    steps = np.array(_steps_of(fit))
-    if not steps.any():
-        return fit, "as at the end"
-    frame = int(np.abs(steps - share * steps[-1]).argmin())
-    if isinstance(fit, sgmcmc.Fit):
-        n = frame + _FEWEST
-        return replace(fit, path=fit.path[:n], potential=fit.potential[:n]), ""
-    remark = "after {share:.1f}% of the epochs" if isinstance(fit, pbp.Fit) else ""
-    if isinstance(fit, laplace.Fit) and frame < len(steps) - 1:
-        last_layer = fit.problem.structure == "last_layer"
-        remark = "on the features so far" if last_layer else "round the weights so far"
-    return cast("Fitted", fit.at(frame)), remark
+    For SGHMC without a remark, add the number of its steps or, if given, the text ``steps``.
+    """
+    label = PAIRED[one.method]
+    if one.search is not None and one.trained:
+        return f"{label}, lowest F"
+    if one.remark:
+        return f"{label}, {one.remark}"
+    if one.method == "sgmcmc":
+        fit: Any = one.fit
+        return f"{label}, {steps or fit.history['step'][-1]} steps"
+    return label
+
+
+class MethodPanel(FunctionPanel):
+    """The panel of one method: its bands, or a note that it is not fitted."""
+
+    def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
+        super().__init__(
+            canvas, ax, title, GAP_GRID,
+            band=plots.PredictiveArtists, limits=_LIMITS, xlabel="", columns=0,
+            most=live_fits.MOST_DRAWN,
+        )  # fmt: skip
+        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: a row may have four panels
+        ax.locator_params(axis="y", nbins=5)
+        self.points.set_markersize(6)
+        style: dict[str, Any] = {"color": plots.PURPLE, "lw": 1.6, "zorder": 3.5}
+        self._ends = [ax.plot([], [], "-", label="conformal", **style)[0]]
+        self._ends += ax.plot([], [], "-", **style)
+        self._words = ax.text(
+            0.5, 0.04, "", transform=ax.transAxes, ha="center", color=plots.GREY,
+            fontsize=plots.LETTERS,
+        )  # fmt: skip
+        canvas.animate([*self._ends, self._words])
+
+    def show(self, result: SideBySide, place: str, height: float) -> None:
+        """Show the method named ``place``, or why it is missing; limits of y include ``height``."""
+        one, more = result.methods.get(place), {}
+        conformal = one is not None and result.calibration_set is not None
+        if conformal:
+            more["conformal"] = result.ends[place]
+        for line, end in zip(self._ends, more.get("conformal", np.zeros((2, 0))), strict=True):
+            line.set_visible(conformal)
+            line.set_data(self._x if conformal else (), end)
+        for artist in self.band.artists:
+            artist.set_visible(one is not None)
+        missing = "being fitted …" if place in result.waiting else "not chosen"
+        self._words.set_text("" if one else missing)
+        self.update(result, one.prediction if one else None, height, **more)
+
+
+class CoverageArtists:
+    """Artists of the coverage: a mark per method and region, and a line at the chosen level."""
+
+    def __init__(self, canvas: Canvas, ax: Axes) -> None:
+        self._ax, self._rows = ax, [""]
+        plots.tidy(ax, "Inside the interval", "% of new points", "")
+        ax.set(xlim=(-4, 104), xticks=[0, 25, 50, 75, 100])
+        ax.grid(axis="y", which="minor", color="#DDDDDD", lw=0.8)
+        ax.tick_params(axis="y", which="minor", length=0)
+        self._level = ax.axvline(95, color=plots.BLACK, lw=1.2, ls="--", label="level")
+        self._marks = {
+            region: ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)[0]
+            for region, (marker, colour) in _MARKS.items()
+        }
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._level, *self._marks.values()])
+
+    def set_rows(self, rows: list[str]) -> bool:
+        """Give each method in ``rows`` a row with its label; return whether the rows changed."""
+        if rows == self._rows:
+            return False
+        self._rows, n = rows, max(len(rows), 1)
+        self._ax.set_ylim(n - 0.5, -0.5)
+        self._ax.set_yticks(range(len(rows)), [LABELS[name] for name in rows])
+        self._ax.set_yticks(np.arange(n - 1) + 0.5, minor=True)
+        for line in self._marks.values():
+            line.set_markersize(8 if n <= 8 else 6)
+        return True
+
+    def update(self, coverage: Mapping[str, Mapping[str, float]], level: float) -> None:
+        """Show the coverage (shares by method, then by region) and the chosen level."""
+        self._level.set_xdata([100 * level, 100 * level])
+        for i, (region, line) in enumerate(self._marks.items()):
+            shares = [coverage.get(name, {}).get(region, np.nan) for name in self._rows]
+            line.set_data(100 * np.array(shares), np.arange(len(shares)) + 0.24 * (i - 1))

@@ -14,30 +14,22 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import (
-    COST_DRAWS,
-    INSIDE,
-    WIDE_GRID,
-    Outcome,
-    Problem,
-    live_fits,
-    own_points,
-)
+from bdl_teach.problems import COST_DRAWS, INSIDE, WIDE_GRID, Problem, live_fits, own_points
 from bdl_teach.widgets._engine import controls, replay, status, texts
-from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
+from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
-from bdl_teach.widgets._engine.linking import STEPS, LinkArtists, Mark, nearest_function
+from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb
-    from bdl_teach.mlp import MLP
 
 MOST_RUNS = 9  # number of longer runs; the last one continues training the best fit
 ENOUGH = 10.0  # nats that the last longer run may gain if the fit has converged
 _SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
-_NEAR = 0.1  # distance on the axis of weights at which the pointer is on a weight's mean
+_MANY = 64  # a table has more points than this, so that each step takes longer
+_FEW_STEPS = 900  # steps of a fit to a table
 
 
 @dataclass(frozen=True)
@@ -102,31 +94,30 @@ class SinusoidResult(Outcome):
         return {**joined, "step": joined["step"] + done}
 
 
-class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
+class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     """An explorer to set the prior, the noise, the data, the network and its training."""
 
     TEXTS = texts.of("sinusoid")
     GRID = WIDE_GRID
 
-    def _idle(self, values: controls.Values) -> set[str]:
+    def idle(self, values: controls.Values) -> set[str]:
         # A part of the prior without weight has no σ; two equal parts have no weight.
         idle = {name for name, none in (("sigma1", 0.0), ("sigma2", 1.0)) if values["pi"] == none}
         return idle | ({"pi"} if math.isclose(values["sigma1"], values["sigma2"]) else set())
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         ratios = {"height_ratios": (1.4, 1), "width_ratios": (1, 1.2, 1.1)}
         axes = canvas.figure.subplot_mosaic("fff;shw", gridspec_kw=ratios)
-        self._function = FunctionPanel(
+        self.function = FunctionPanel(
             canvas, axes["f"], "What the network believes about y", WIDE_GRID,
-            hover=True, spread=axes["s"],
+            spread=axes["s"],
         )  # fmt: skip
-        self._function.stays = self._function.problem
         limits = (4, 12, 40, 120)
         self._spread = plots.SpreadPanel(axes["s"], WIDE_GRID, _SPREADS, "How unsure, by x", limits)
         self._history = plots.HistoryPanel(axes["h"], longer=True)
         self._make_weight_panel(axes["w"])
         canvas.animate([*self._spread.artists, *self._history.artists])
-        canvas.animate([*self._weights.artists, *self._links.artists])
+        canvas.animate(self._weights.artists)
         canvas.animate_seldom(self._spread.frame)
 
     def _make_weight_panel(self, ax: Axes) -> None:
@@ -134,39 +125,26 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
         self._weights = plots.WeightArtists(ax, np.linspace(-5, 5, 61))
         plots.legend_above(ax, columns=2)
-        self._weight_axes = ax
-        self._links = LinkArtists(self._function.axes, WIDE_GRID[:, 0], ax)
-
-    def _pointer_panels(self) -> list[Panel]:
-        return [self._function, Panel(self._weight_axes, kind="seen", hover=True)]
-
-    def _linked(
-        self, result: SinusoidResult, panel: int, x: float, y: float
-    ) -> tuple[str, int] | None:
-        if panel == 1:
-            near = np.abs(result.fit.mean - x) < _NEAR
-            # Of several weights, the one with the largest sd: its functions differ most.
-            return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
-        drawn, height = result.prediction.samples, 2 * self._function.axes.get_ylim()[1]
-        k = None if drawn is None else nearest_function(drawn[:10], WIDE_GRID[:, 0], (x, y), height)
-        return None if k is None else ("draw", k)
-
-    def _mark(self, result: SinusoidResult, linked: tuple[str, int] | None) -> None:
-        self._links.show(None if linked is None else _marked(result, *linked))
 
     # How far a tick's fit is from convergence, and how smoothly it follows a slider:
     # claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
-    def _compute(self, values: controls.Values) -> SinusoidResult:
+    def compute(self, values: controls.Values) -> SinusoidResult:
+        from bdl_teach.methods import bbb
+
         problem, estimator = Problem.of(values, layers=2), values["estimator"]
         options = {name: values[name] for name in ("kl_weight", "n_samples")}
-        fit = live_fits.backprop(problem, estimator, **options)
+        if estimator == "article":
+            options |= bbb.ARTICLE
+        elif estimator == "quiet" and len(problem.data.x) > _MANY and options["n_samples"] == 1:
+            options["steps"] = _FEW_STEPS
+        fit = live_fits.fit("local" if estimator == "quiet" else "bbb", problem, **options)
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         functions = problem.prior_functions(fit, WIDE_GRID) if values["prior_functions"] else None
         cost = fit.cost(COST_DRAWS)
         more = {"prior_functions": functions, "trained": estimator != "quiet"}
         return SinusoidResult(problem, fit, prediction, estimator, cost, cost, (fit,), **more)
 
-    def _improve(
+    def improve(
         self, values: controls.Values, result: SinusoidResult, *, at_rest: bool = True
     ) -> SinusoidResult | None:
         """Train for longer; take the new fit if its F is lower. Return ``None`` if all is done."""
@@ -185,10 +163,10 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
         runs = (*result.runs, fit) if continues else (fit,)
         return replace(result, fit=fit, prediction=prediction, cost=cost, runs=runs)
 
-    def _frames(self, result: SinusoidResult) -> Sequence[int]:
+    def frames(self, result: SinusoidResult) -> Sequence[int]:
         return [steps for _, _, steps in result.frames]
 
-    def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
+    def replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
         run, i, _ = result.frames[frame]
         fit, n_predictions = run.at(i), len(cast("Array", result.prediction.samples))
         before = takewhile(lambda earlier: earlier is not run, result.runs)
@@ -201,33 +179,31 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             is_frame=True,
         )
 
-    def _draw(self, result: SinusoidResult) -> None:
-        self._function.update(result, result.prediction)
+    def draw(self, result: SinusoidResult) -> None:
+        self.function.update(result, result.prediction)
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
-            self._canvas.redraw_seldom()
+            self.canvas.redraw_seldom()
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
-            self._canvas.redraw_background(arrange=True)
+            self.canvas.redraw_background(arrange=True)
         self._history.update(result.history)
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC, longer runs, and fits that are not the default one."""
         paper: controls.Values = {"estimator": "weights"}
         more = {"n_samples": 2}
         for values in (paper, more, paper | more, {"n": own_points.MOST}):
-            yield partial(self._compute, self.DEFAULTS | values)
+            yield partial(self.compute, self.TEXTS.defaults | values)
         for values in ({}, more):
-            quick = self._compute(self.DEFAULTS | values)
-            yield partial(self._improve, {"n_predictions": 1.0}, quick)
-        yield from super()._chores()
-        if self.result is not None:
-            yield partial(_marked, self.result, "weight", 0)
+            quick = self.compute(self.TEXTS.defaults | values)
+            yield partial(self.improve, {"n_predictions": 1.0}, quick)
+        yield from super().chores()
 
     @staticmethod
-    def _problem(values: controls.Values) -> Problem:
+    def problem(values: controls.Values) -> Problem:
         return Problem.of(values, layers=2)
 
-    def _readings(self, result: SinusoidResult) -> dict[str, float]:
+    def readings(self, result: SinusoidResult) -> dict[str, float]:
         mean, sd = result.prediction.mean, result.prediction.epistemic_std
         return {
             **status.costs(result.cost),
@@ -241,7 +217,7 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             "off_sine": status.off_the_sine(WIDE_GRID, mean),
         }
 
-    def _words(self, result: SinusoidResult) -> dict[str, str]:
+    def words(self, result: SinusoidResult) -> dict[str, str]:
         below = 0.0 if result.is_frame else result.quick.total - result.cost.total
         return {
             **status.cost_words(result.cost),
@@ -251,30 +227,3 @@ class SinusoidExplorer(ExplorerBesideTruth[SinusoidResult]):
             **({} if result.prediction.epistemic_std.any() else {"spread": "{one_network}"}),
             "nuts": result.nuts_report,
         }
-
-
-def _marked(result: SinusoidResult, kind: str, i: int) -> Mark:
-    """Return what to highlight for weight ``i`` (``kind="weight"``) or draw ``i`` (``"draw"``)."""
-    from bdl_teach import predictive
-
-    fit = result.fit
-    if kind == "weight":
-        along = np.repeat(fit.mean[None], len(STEPS), axis=0)  # [k, n_weights]
-        along[:, i] += STEPS * fit.std[i]
-        mean, sd = (own_points.figure(values[i]) for values in (fit.mean, fit.std))
-        words = f"{_name(fit.network, i)}: {mean} ± {sd}"
-        return Mark(fit.evaluate(along, WIDE_GRID), along[:, i], f"{words}; here from −2 to 2 sd")
-    drawn = result.prediction.samples
-    assert drawn is not None
-    weights = predictive.draw_weights(fit.mean, fit.std, len(drawn), 1)[i]
-    return Mark(drawn[i : i + 1], weights, f"draw {i + 1}, and its {len(weights)} weights")
-
-
-def _name(network: MLP, i: int) -> str:
-    """Describe weight ``i`` of a network in words: its layer, and the units that it connects."""
-    starts = np.cumsum([0, *map(math.prod, network.shapes)])
-    number = int(np.searchsorted(starts, i, side="right")) - 1
-    place = np.unravel_index(i - starts[number], network.shapes[number])
-    unit, source = (int(k) + 1 for k in place)
-    what = f"weight from unit {source} to {unit}" if number % 2 == 0 else f"bias of {unit}"
-    return f"layer {number // 2 + 1}, {what}"

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, own_points, truth_search
-from bdl_teach.problems.truth_search import TruthResult
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, own_points
+from bdl_teach.widgets import truth_search
 from bdl_teach.widgets._engine import controls, status, texts
-from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth
+from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets.truth_search import TruthResult
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
@@ -31,7 +32,7 @@ _SPREADS = {  # line style and colour of each epistemic sd
 }
 
 
-class TruthExplorer(ExplorerBesideTruth[TruthResult]):
+class TruthModel(ModelBesideTruth[TruthResult]):
     """An explorer to compare a mean-field fit with the true posterior, and to split its error.
 
     The parts of the error (see ``TruthResult.parts``) become known while no control moves.
@@ -40,19 +41,18 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
     TEXTS = texts.of("truth")
     GRID = GAP_GRID
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
-        self._function = FunctionPanel(
+        self.function = FunctionPanel(
             canvas, axes["f"], "What each believes about the function", GAP_GRID,
             band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=axes["s"],
         )  # fmt: skip
-        self._function.stays = self._function.problem
         self._parts = PartsPanel(axes["p"])
         self._spread = plots.SpreadPanel(axes["s"], GAP_GRID, _SPREADS)
         canvas.animate([*self._parts.artists, *self._spread.artists])
         canvas.animate_seldom([*self._parts.frame, *self._spread.frame])
 
-    def _compute(self, values: controls.Values) -> TruthResult:
+    def compute(self, values: controls.Values) -> TruthResult:
         problem = Problem.of(values)
         result = truth_search.refit(problem)
         if values["prior_functions"]:
@@ -60,40 +60,40 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
             result = replace(result, prior_functions=functions)
         return result
 
-    def _compute_unseen(self, values: controls.Values) -> TruthResult:
-        result = self._compute(values)
+    def unseen_fit(self, values: controls.Values) -> TruthResult:
+        result = self.compute(values)
         return truth_search.improve(result) or result
 
-    def _improve(
+    def improve(
         self, values: controls.Values, result: TruthResult, *, at_rest: bool = True
     ) -> TruthResult | None:
         return truth_search.improve(result) if at_rest or not result.trained else None
 
-    def _replay(self, result: TruthResult, frame: int) -> TruthResult:
+    def replay(self, result: TruthResult, frame: int) -> TruthResult:
         return truth_search.at(result, frame)
 
-    def _draw(self, result: TruthResult) -> None:
+    def draw(self, result: TruthResult) -> None:
         spreads = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
-        gap, functions, panel = result.regions["gap"], result.prior_functions, self._function
+        gap, functions, panel = result.regions["gap"], result.prior_functions, self.function
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
         panel.update(result, result.prediction, float(middle))
         panel.band.show_quick(result.quick)
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
-            self._canvas.redraw_background(arrange=True)
+            self.canvas.redraw_background(arrange=True)
         if any([self._parts.update(result), self._spread.update(spreads, gap)]):
-            self._canvas.redraw_seldom()
+            self.canvas.redraw_seldom()
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
+    def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC, prior functions, the search, and fits to a table."""
-        yield from super()._chores()
-        yield partial(self._compute, self.DEFAULTS | {"prior_functions": True})
+        yield from super().chores()
+        yield partial(self.compute, self.TEXTS.defaults | {"prior_functions": True})
         yield partial(truth_search.searched, Problem())
         yield partial(truth_search.searched, Problem(n=own_points.MOST))
 
-    def _readings(self, result: TruthResult) -> dict[str, float]:
+    def readings(self, result: TruthResult) -> dict[str, float]:
         problem, gap = result.problem, result.regions["gap"]
         reach = prior_height(problem.scales[0], problem.hidden_units[0])
-        asked = prior_height(self.DEFAULTS["prior_std"], MAX_WIDTH)
+        asked = prior_height(self.TEXTS.defaults["prior_std"], MAX_WIDTH)
         found = {
             **result.parts,
             "F": result.fit.free_energy,
@@ -111,7 +111,7 @@ class TruthExplorer(ExplorerBesideTruth[TruthResult]):
                     found[f"{name}_{region}"] = sd.mean()
         return found
 
-    def _words(self, result: TruthResult) -> dict[str, str]:
+    def words(self, result: TruthResult) -> dict[str, str]:
         known = "family" in result.parts
         return {
             **status.shown_if(beside=result.posterior is not None, parts=known),

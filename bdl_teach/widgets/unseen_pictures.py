@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.problems import strange_pictures as fits
 from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach import calibration
@@ -62,12 +63,12 @@ class PicturesResult:
         return self.kinds[self.kind]
 
 
-class PicturesExplorer(Explorer[PicturesResult]):
+class PicturesModel(Model[PicturesResult]):
     """An explorer to choose a network, a temperature, and how many pictures it may decline."""
 
     TEXTS = texts.of("unseen_pictures")
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         axes = canvas.figure.subplot_mosaic("pp;cc;rw", height_ratios=(1, 1, 1.9))
         self._make_pictures(canvas, axes["p"])
         self._make_columns(canvas, axes["c"])
@@ -112,10 +113,10 @@ class PicturesExplorer(Explorer[PicturesResult]):
         ]
         canvas.animate([self._columns, border, *self._largest])
 
-    def _compute(self, values: controls.Values) -> PicturesResult:
+    def compute(self, values: controls.Values) -> PicturesResult:
         from bdl_teach import metrics
 
-        pictures, answers = fits.shown(_SPLIT)
+        pictures, answers = shown(_SPLIT)
         rng = np.random.default_rng([values["seed"], 9])
         known = rng.permutation(len(pictures.test[0]))[:_KNOWN]
         strange = rng.permutation(len(pictures.strange))[:_STRANGE]
@@ -137,7 +138,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
             float(np.mean(said.strange.max(axis=1) >= least)),
         )
 
-    def _draw(self, result: PicturesResult) -> None:
+    def draw(self, result: PicturesResult) -> None:
         framed = np.pad(result.shown, ((0, 0), (0, 0), (0, _SIDE - 8)))
         self._mosaic.set_data(np.concatenate(list(framed), axis=1))
         p = np.concatenate([result.said.known[:_SHOWN], result.said.strange[:_SHOWN]])
@@ -153,7 +154,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
                 line.set_alpha(1.0 if chosen else 0.35)
         self._limit.set_data([result.answered] * 2, [0, 0.12])
 
-    def _readings(self, result: PicturesResult) -> dict[str, float]:
+    def readings(self, result: PicturesResult) -> dict[str, float]:
         scores = result.said.scores
         return {
             "accuracy": scores["accuracy"],
@@ -167,8 +168,15 @@ class PicturesExplorer(Explorer[PicturesResult]):
             "strangers": result.strangers,
         }
 
-    def _words(self, result: PicturesResult) -> dict[str, str]:
+    def words(self, result: PicturesResult) -> dict[str, str]:
         return {"kind": result.kind}
+
+
+@lru_cache(maxsize=4)
+def shown(seed: int) -> tuple[fits.Split, dict[str, fits.Answers]]:
+    """Return a split and the answers of networks trained on it; cached, as this takes seconds."""
+    pictures = fits.split(seed)
+    return pictures, fits.answers(fits.trained(pictures, seed + 1), pictures)
 
 
 def _tempered(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:

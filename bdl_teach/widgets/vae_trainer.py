@@ -1,20 +1,16 @@
-"""Train variational autoencoders in the background, in stages that the VAE explorer shows."""
+"""Train variational autoencoders in stages, which the VAE explorer shows."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import background
-from bdl_teach.widgets._engine.background import LatestValue
 from bdl_teach.widgets._engine.convergence import Convergence
 
 if TYPE_CHECKING:
@@ -24,7 +20,7 @@ RATES = (0.004, 0.004, 0.004, 0.004, 0.004, 0.004, 0.002, 0.0005)  # learning ra
 STEPS = 250  # Adam steps in a stage
 N_TRAIN = 1500  # number of training digits; the other 297 are held out
 EARLY = (0, 5, 10, 25, 50, 100)  # approximate steps of the first stage that a replay shows
-_KEPT = 12  # number of finished trainings that are kept
+_KEPT = 12  # number of trainings that are kept
 
 
 class Order(NamedTuple):
@@ -64,106 +60,41 @@ def pictures() -> tuple[Array, Array]:
     return digits.images.reshape(len(digits.images), -1), digits.labels
 
 
-class Trainer:
-    """A trainer of models in the background; a new order ends the training for the one before.
+class Trainings:
+    """The trainings of one explorer, stage by stage; its methods may be called by any thread."""
 
-    Only the explorer's worker thread changes the attributes. A training thread passes functions to
-    ``tell``; the worker calls them, and then computes a new result. After ``orders.close()`` the
-    training ends soon.
-    """
+    def __init__(self) -> None:
+        self._known: dict[Order, Trained] = {}
+        self._failed: dict[Order, Exception] = {}
 
-    def __init__(self, tell: Callable[[Callable[[], object]], object]) -> None:
-        self._tell = tell
-        self.orders: LatestValue[Order] = LatestValue()
-        self._running: Order | None = None  # order of the running training
-        self._finished: dict[Order, Trained | Exception] = {}  # results of finished trainings
-        self._thread: threading.Thread | None = None
-        self._checking = False  # whether a longer run is being made
-        self.newest: Trained | None = None
-        self.bar = ipywidgets.IntProgress(
-            description="training", bar_style="success", max=len(RATES),
-            layout={"width": "100%", "visibility": "hidden"},
-        )  # fmt: skip
+    def of(self, order: Order) -> Trained | None:
+        """Return the newest state of the model for ``order``, or ``None`` before its first stage.
 
-    def get(self, order: Order) -> Trained | None:
-        """Return the finished model for ``order`` or, while that is trained, the newest model.
-
-        Start the training if necessary. The newest model may be unfinished or of another order, and
-        is ``None`` at first. If the training has failed, raise its error; the next call trains
-        again.
+        If a stage has failed, raise its error; the stage is then tried again.
         """
-        found = self._finished.get(order)
-        if isinstance(found, Exception):
-            del self._finished[order]
-            raise found
-        before = self._running
-        self._set_running(order if found is None else None)
-        if found is not None:
-            self.newest = found
-        elif order != before:
-            self.bar.value = 0
-            self.orders.put(order)
-            self._thread = self._thread or background.start(self._work)
-        return self.newest
+        if (error := self._failed.pop(order, None)) is not None:
+            raise error
+        return self._known.get(order)
 
-    def check_convergence(self, order: Order) -> None:
-        """Check in a thread if the VAE for ``order`` converged; a later ``get`` has the answer."""
-        trained = self._finished.get(order)
-        if not isinstance(trained, Trained) or self._checking:
-            return
-        if trained.fit.variational and not trained.convergence.over:
-            self._checking = True
-            background.start(lambda: self._check(trained))
-
-    def _set_running(self, order: Order | None) -> None:
-        self._running = order
-        self.bar.layout.visibility = "hidden" if order is None else "visible"
-
-    def _receive(self, order: Order, found: Trained | Exception) -> None:
-        """Store the model after a stage of the training ``order``, or the error that ended it."""
-        if isinstance(found, Exception) or found.finished:
-            self._finished[order] = found
-            while len(self._finished) > _KEPT:
-                self._finished.pop(next(iter(self._finished)))
-        if order == self._running:
-            if isinstance(found, Trained):
-                self.newest, self.bar.value = found, found.stage
-            if order in self._finished:
-                self._set_running(None)
-
-    # The methods below run on the training threads, and change nothing but through ``_tell``.
-
-    def _work(self) -> None:
-        while (job := self.orders.take()) is not None:
-            self._train(job[1])
-            self.orders.done(job[0], None)
-
-    def _train(self, order: Order) -> None:
-        fit: vae.Fit | None = None
-        film: dict[int, vae.Fit] = {}
+    def further(self, order: Order) -> Trained | None:
+        """Return the model for ``order`` after one more stage; ``None`` if the stage failed."""
+        before = self._known.get(order)
+        number, film = (0, {}) if before is None else (before.stage, before.film)
         try:
-            for number in range(len(RATES)):
-                if self._running != order or self.orders.closed:  # a newer order came
-                    return
-                fit = _stage(order, number, fit)
-                film |= _frames(fit, number)
-                fit = film[STEPS * (number + 1)]
-                trained = Trained(order, number + 1, fit, _scores(fit), film=dict(film))
-                self._tell(partial(self._receive, order, trained))
-        except Exception as error:  # ``get`` raises it
-            self._tell(partial(self._receive, order, error))
+            fit = _stage(order, number, None if before is None else before.fit)
+            film = {**film, **_frames(fit, number)}
+            fit = film[STEPS * (number + 1)]
+            return self.keep(Trained(order, number + 1, fit, _scores(fit), film=film))
+        except Exception as error:  # ``of`` raises it
+            self._failed[order] = error
+            return None
 
-    def _check(self, trained: Trained) -> None:
-        convergence = Convergence()
-        while not convergence.over and not self.orders.closed:
-            convergence = convergence.after_one_more(trained.fit)
-
-        def receive() -> None:
-            self._checking = False
-            if self._finished.get(trained.order) is trained:
-                self._finished[trained.order] = replace(trained, convergence=convergence)
-
-        self._tell(receive)
+    def keep(self, trained: Trained) -> Trained:
+        """Store the state of a model, and return it."""
+        self._known[trained.order] = trained
+        for oldest in [*self._known][:-_KEPT]:
+            self._known.pop(oldest, None)
+        return trained
 
 
 def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:

@@ -14,7 +14,7 @@ from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.methods import bbb, mcmc
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import MAX_WIDTH, Problem, live_fits, truth
+from bdl_teach.problems import Problem, live_fits, truth
 from evidence.claim import Trial
 from evidence.measured._measure import (
     Found,
@@ -33,7 +33,7 @@ PERFECT = -0.5 * math.log(2 * math.pi * math.e)  # the best log score to expect,
 METHODS = ("mle", "map", "bbb", "local", "lowest", "eb", "pbp")
 PAIRED = ("map", "bbb", "laplace", "dropout", "local", "eb")
 THREE = ("map", "bbb", "pbp")
-ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
+ROOM = bbb.Capacity(*live_fits.COMPARED)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 N = 32  # points for training, and as many for calibration
 EXPLORED = (0.5, 0.75, 0.9, 0.95, 0.99)  # levels of the explorer's slider
@@ -101,8 +101,9 @@ def in_explorer(world: World) -> Found:
     plans = [(f"{p}-{m}", replace(start, **c), m, 100) for p, c in places.items() for m in METHODS]
     plans += [(f"{epochs}-pbp", start, "pbp", epochs) for epochs in (10, 40, 400)]
     for name, problem, method, epochs in plans:
+        own = {"epochs": epochs} if method == "pbp" else {}
         found[name] = Trained(
-            prediction=live_fits.fit(method, problem, epochs).predict(X, 200),
+            prediction=live_fits.fit(method, problem, live_fits.COMPARED, **own).predict(X, 200),
             x=X,
             regions={r: mask for r, mask in problem.regions(X[:, 0]).items() if mask.any()},
             numbers={"true-noise": problem.noise_std},

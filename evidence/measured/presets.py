@@ -18,7 +18,8 @@ from bdl_teach.methods.local_reparam import LOWEST
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import GAP_GRID, INSIDE, WIDE_GRID, Problem, arrivals, live_fits
-from bdl_teach.problems import truth_search as search
+from bdl_teach.widgets import method_fits
+from bdl_teach.widgets import truth_search as search
 from evidence.claim import Trial
 from evidence.measured._measure import Trained, halves, log_score, mean, new_targets, rms, spread
 
@@ -44,8 +45,8 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {  # method of the explorer, and 
     "pushed": ("laplace", {"linearised": False}),
     "diagonal": ("laplace", {"structure": "diagonal"}),
     "last": ("laplace", {"structure": "last_layer"}),
-    "chains": ("sghmc", {}),
-    "cold": ("sghmc", {"temperature": 0.0}),
+    "chains": ("sgmcmc", {}),
+    "cold": ("sgmcmc", {"temperature": 0.0}),
     "columns": ("low_rank", {"rank": 8}),
     "none": ("low_rank", {"rank": 0}),
     "infinite": ("infinite", {}),
@@ -154,7 +155,7 @@ def as_asked(world: World) -> dict[str, Predictive]:
     """Fit each method of ``ASKED`` as the side-by-side explorer does."""
     problem = Problem(seed=world.data_seed)
     return {
-        name: live_fits.shown(live_fits.quick(method, problem, options))
+        name: method_fits.shown(method_fits.quick(method, problem, options))
         for name, (method, options) in ASKED.items()
     }
 
@@ -260,8 +261,8 @@ def by_search(world: World) -> Searched:
     problem = Problem(seed=world.data_seed)
     narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
     wide = search.searched(problem)
-    eight = live_fits.fit_method("local", narrow, steps=search.QUICK_STEPS, starts=8)
-    lowest = live_fits.fit_method("local", narrow, **LOWEST).again().refined()
+    eight = live_fits.fit("local", narrow, steps=search.QUICK_STEPS, starts=8)
+    lowest = live_fits.fit("local", narrow, **LOWEST).again().refined()
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     functions = wide.fit.evaluate(weights, GAP_GRID)
     return Searched(wide, eight.free_energy, lowest.free_energy, functions)

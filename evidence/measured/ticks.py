@@ -44,7 +44,7 @@ def at_defaults(world: World) -> Tick:
     """Fit as the explorer does at its defaults; also with y changed by ±0.2 % and by ±0.3 %."""
     problem = replace(ARTICLE, seed=world.data_seed)
     data, prior = problem.data, problem.prior
-    quiet, paper = (live_fits.backprop(problem, estimator) for estimator in ("quiet", "weights"))
+    quiet, paper = (live_fits.fit(method, problem) for method in ("local", "bbb"))
     given = {**local_reparam.QUIET, "prior": prior, "capacity": quiet.capacity}
     nudged = [
         local_reparam.fit(data.x, (1 + change) * data.y, seed=world.data_seed, **given)

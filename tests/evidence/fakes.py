@@ -19,7 +19,8 @@ from bdl_teach.datasets.tables import Table
 from bdl_teach.methods import mcmc
 from bdl_teach.methods.catalogue import CATALOGUE
 from bdl_teach.predictive import Predictive
-from bdl_teach.problems import live_fits, network_bandits
+from bdl_teach.problems import GAP_GRID, live_fits, network_bandits
+from bdl_teach.widgets import method_fits
 from evidence import claim
 from evidence.measured import ticks
 from evidence.measured._measure import Trained
@@ -234,13 +235,9 @@ def plant(patch: pytest.MonkeyPatch) -> list[str]:
         patch.setattr(module, name, recorder(module, name))
     patch.setattr(predictive, "evaluate_weights", evaluate)
     patch.setattr(mcmc, "largest_r_hat", lambda outputs: outputs)
-    patch.setattr(live_fits, "shown", lambda fit: fit.predict(live_fits.GAP_GRID))
+    patch.setattr(method_fits, "shown", lambda fit: fit.predict(GAP_GRID))
     patch.setattr(
-        live_fits,
-        "quick",
-        lambda name, problem, options: live_fits.fit_method(
-            live_fits.QUICK[name].method, problem, **options
-        ),
+        method_fits, "quick", lambda name, problem, options: live_fits.fit(name, problem, **options)
     )
     patch.setattr(network_bandits, "functions", lambda fit, x, seed: planted(x, fit, seed).mean)
     patch.setattr(World, "parts", lambda world, n: [World(2 * world.number + k) for k in range(2)])

@@ -196,7 +196,7 @@ def test_result_of_a_check_is_not_printed_twice(capsys: pytest.CaptureFixture[st
 
 def test_exercises_of_chapter_10_compile_nothing_new() -> None:
     """Each more program takes a second to compile and 20 to 40 MB of the kernel."""
-    room = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
+    room = bbb.Capacity(*live_fits.COMPARED)
     problem, x_new = chapter10._problems()[0], chapter10._NEW
     for fit in (point.fit, ensemble.fit):
         fit(*problem, hidden_units=(MAX_WIDTH,), capacity=room).predict(x_new)

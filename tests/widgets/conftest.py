@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import SHOW_PICTURE
+from explorer_claims import RENDER
 from scipy.special import log_softmax
 
 from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, strange_pictures, truth
-from bdl_teach.widgets import vae_trainer
-from bdl_teach.widgets._engine import background, live, worker
+from bdl_teach.widgets import latent_map, unseen_pictures, vae_trainer
+from bdl_teach.widgets._engine import background, stage, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
@@ -21,12 +21,23 @@ HERE = Path(__file__).parent
 _WAITS, _PREPARE, _BETTER = Chains.waits, Chains.prepare, worker.Worker._better
 
 
+@pytest.fixture(scope="session", autouse=True)
+def threads_are_checked() -> None:
+    """Let no thread change what belongs to another."""
+    background.Owned.CHECKED = True
+
+
+def _trains_only(one: worker.Worker, *job: Any) -> Any:
+    """Improve nothing but the VAE, which is trained by being improved."""
+    return _BETTER(one, *job) if isinstance(one.model, latent_map.VAEModel) else iter(())
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_improved_at_rest() -> Iterator[None]:
     """Keep results from changing while a test looks at them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "REST", 3600.0)
-        patch.setattr(worker.Worker, "_better", lambda *_: iter(()))
+        patch.setattr(worker.Worker, "_better", _trains_only)
         yield
 
 
@@ -58,7 +69,7 @@ def no_pictures_are_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
     """Move the artists without drawing them, which would take half of the tests' time."""
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent == HERE:  # the tests of the engine look at pictures
-            patch.setattr(live.Explorer, "_show_picture", lambda *_, **__: None)
+            patch.setattr(stage.Stage, "render", lambda *_, **__: (b"", []))
         yield
 
 
@@ -68,7 +79,7 @@ def idle(request: pytest.FixtureRequest) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
         made = getattr(widgets, request.param)()
-    made._slot.take()
+    made._worker.mailbox.take()
     yield made
     made.close()
 
@@ -85,7 +96,7 @@ def made(request: pytest.FixtureRequest) -> Iterator[Any]:
 def explorer(made: Any, request: pytest.FixtureRequest) -> Any:
     """Return the module's explorer with its defaults, or with the values of ``set_to``."""
     values = {**made.DEFAULTS, **dict.fromkeys(made.TEXTS.stays, False)}
-    own = {"data": None} if "data" in made._controls else {}
+    own = {"data": None} if "data" in made._view.controls else {}
     return made.set(**{**values, **own, **getattr(request, "param", {})})
 
 
@@ -109,10 +120,10 @@ def nuts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.fixture
 def every_picture_drawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw every picture in this test."""
-    monkeypatch.setattr(live.Explorer, "_show_picture", SHOW_PICTURE)
+    monkeypatch.setattr(stage.Stage, "render", RENDER)
     if "made" in request.fixturenames:
         with RENDER_LOCK:
-            request.getfixturevalue("made")._canvas.render()
+            request.getfixturevalue("made")._worker.stage.canvas.render()
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +139,7 @@ def random_answers() -> Iterator[None]:
     sizes = 1, strange_pictures.MEMBERS, strange_pictures.DRAWS
     made = pictures, dict(zip(strange_pictures.KINDS, map(answers, sizes), strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strange_pictures, "shown", lambda _: made)
+        patch.setattr(unseen_pictures, "shown", lambda _: made)
         yield
 
 

@@ -85,7 +85,7 @@ def test_best_button_sets_the_slider_value_nearest_to_the_best_prior(
 ) -> None:
     for values in ({}, {"prior": "per weight"}):
         best = made.set(**{**HOME, **values}).result.best_std
-        made._to_best()
+        made._view._made["best"].click()
         state = made.wait().state()
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9

@@ -17,7 +17,7 @@ from bdl_teach.methods import mcmc
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, own_points
 from bdl_teach.widgets._engine import background, beside_truth
-from bdl_teach.widgets._engine.beside_truth import ExplorerBesideTruth, GoldStandard
+from bdl_teach.widgets._engine.beside_truth import GoldStandard, ModelBesideTruth
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
@@ -25,7 +25,7 @@ from tests.widgets.test_contract import STATES, anywhere
 
 BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:E-?\d+)?")
-BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ExplorerBesideTruth)]
+BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ModelBesideTruth)]
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +55,21 @@ def first_draws(problem: Problem, grid: bytes) -> GoldStandard:
 def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
     """Show ``values`` with the first draws of the posterior; return what is bad."""
     whole = {**explorer.DEFAULTS, **explorer.state(), **values}
-    shown = explorer._compute(whole)
-    if isinstance(explorer, ExplorerBesideTruth):
-        gold = first_draws(explorer._problem(whole), explorer.GRID.tobytes())
-        shown = explorer._with_truth(shown, gold)
+    shown = explorer._worker.model.compute(whole)
+    if issubclass(explorer.MODEL, ModelBesideTruth):
+        gold = first_draws(explorer.MODEL.problem(whole), explorer.MODEL.GRID.tobytes())
+        shown = explorer._worker.model.with_truth(shown, gold)
     with RENDER_LOCK:
-        explorer._draw(shown)
-    said, readings = str(explorer._words_of(shown)), explorer._readings_of(shown)
+        explorer._worker.model.draw(shown)
+    said, readings = (
+        str(explorer._worker.stage.words_of(shown)),
+        explorer._worker.stage.readings_of(shown),
+    )
     return [*BAD.findall(said), *(n for n, v in readings.items() if math.isinf(v))]
 
 
 def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
-    for name, control in explorer._controls.items():
+    for name, control in explorer._view.controls.items():
         for end in ends(control):
             assert faults(explorer, {name: end}) == [], (name, end)
 
@@ -74,10 +77,10 @@ def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
 def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> None:
     said, scales = [], [(1.0, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-3, 1e6)]
     x, y = np.random.default_rng(4).uniform(0, 100, (2, 20))
-    for x_scale, y_scale in scales if "data" in explorer._controls else []:
+    for x_scale, y_scale in scales if "data" in explorer._view.controls else []:
         own, _ = own_points.read((x_scale * x, y_scale * y))
-        shown = explorer._compute(explorer._whole({**explorer.DEFAULTS, "data": own}))
-        text = str(explorer._words_of(shown)).replace(" × 10", "E")
+        shown = explorer._worker.model.compute({**explorer.DEFAULTS, "data": own})
+        text = str(explorer._worker.stage.words_of(shown)).replace(" × 10", "E")
         said.append(unicodedata.normalize("NFKC", text).replace("−", "-"))
     for text, units in zip(said, scales, strict=False):
         assert NUMBER.split(text) == NUMBER.split(said[0])
@@ -86,32 +89,38 @@ def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> Non
 
 
 def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> None:
-    if not isinstance(explorer, ExplorerBesideTruth):
+    if not issubclass(explorer.MODEL, ModelBesideTruth):
         return
-    result = explorer._compute(explorer._whole(explorer.DEFAULTS))
+    result = explorer._worker.model.compute(explorer.DEFAULTS)
     sampled = Predictive.from_samples(
-        np.random.default_rng(0).normal(size=(9, len(explorer.GRID))), 1.0
+        np.random.default_rng(0).normal(size=(9, len(explorer.MODEL.GRID))), 1.0
     )
     known = [GoldStandard(), *(GoldStandard(sampled, "R-hat.", mixed) for mixed in (False, True))]
-    alone, apart, beside = (explorer._with_truth(result, gold) for gold in known)
-    before, *after = (explorer._readings_of(shown).keys() for shown in (alone, apart, beside))
+    alone, apart, beside = (explorer._worker.model.with_truth(result, gold) for gold in known)
+    before, *after = (
+        explorer._worker.stage.readings_of(shown).keys() for shown in (alone, apart, beside)
+    )
     assert before == after[0] < after[1]
-    said = str(explorer._words_of(apart)).removesuffix("R-hat.").strip()
-    assert said == str(explorer._words_of(alone)) and not {*before} & {"nuts_gap", "gap_outside"}
+    said = str(explorer._worker.stage.words_of(apart)).removesuffix("R-hat.").strip()
+    assert said == str(explorer._worker.stage.words_of(alone)) and not {*before} & {
+        "nuts_gap",
+        "gap_outside",
+    }
 
 
 def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
-    explorer._show_failure(DivergedError(7, mcmc.REMEDY))
+    explorer._worker._show_failure(DivergedError(7, mcmc.REMEDY))
+    said = explorer._worker.stage.sentence()
     control = explorer.TEXTS.controls.get("noise_std")
-    assert ("noise_std" in explorer.status) == (control is None)
-    assert control is None or f"raise the {control.label}, or" in explorer.status
+    assert ("noise_std" in said) == (control is None)
+    assert control is None or f"raise the {control.label}, or" in said
 
 
 @pytest.mark.slow
 def test_random_states_give_numbers(explorer: Explorer[Any]) -> None:
     rng = np.random.default_rng(0)
     for _ in range(max(STATES, 20)):
-        values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
+        values = {name: anywhere(c, rng) for name, c in explorer._view.controls.items()}
         assert faults(explorer, values) == [], values
 
 
@@ -123,8 +132,8 @@ def test_density_of_the_chains_is_that_of_the_controls(name: str) -> None:
         patch.setattr(background, "start", lambda _: None)
         explorer = kind()
     for _ in range(3):
-        values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
-        problem = explorer._problem(values)
+        values = {name: anywhere(c, rng) for name, c in explorer._view.controls.items()}
+        problem = explorer.MODEL.problem(values)
         fit = beside_truth._begin(problem, None)
         misfit = (problem.data.y[:, 0] - fit.outputs(problem.data.x)) / values["noise_std"]
         log_y = -0.5 * misfit**2 - math.log(values["noise_std"] * math.sqrt(2 * math.pi))

@@ -12,6 +12,8 @@ import pytest
 from explorer_claims import (
     NARROW,
     all_parts,
+    anywhere,
+    handle,
     smallest_letters,
 )
 
@@ -20,14 +22,14 @@ from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.question import QuestionBox
+from bdl_teach.widgets._engine.session import Session
 
 
 def test_every_control_and_preset_is_on_the_page_once(idle: Explorer[Any]) -> None:
     parts, head = all_parts(idle), all_parts(idle.children[0])
-    assert idle._start.menu in head and idle._start.menu.options[1:] == idle.presets
+    assert idle._view._menu in head and idle._view._menu.options[1:] == idle.presets
     groups = [part for part in parts if "bdl-group" in part._dom_classes]
-    for name, control in idle._controls.items():
+    for name, control in idle._view.controls.items():
         if isinstance(control, Unseen):
             continue
         assert sum(part is control for part in parts) == 1, name
@@ -38,7 +40,7 @@ def test_every_control_and_preset_is_on_the_page_once(idle: Explorer[Any]) -> No
 
 
 def test_every_slider_step_has_a_distinct_readout(idle: Explorer[Any]) -> None:
-    sliders = [c for c in idle._controls.values() if getattr(c, "step", None)]
+    sliders = [c for c in idle._view.controls.values() if getattr(c, "step", None)]
     for slider in sliders:
         places = np.arange(slider.min, slider.max + slider.step / 2, slider.step)
         kind, base = type(slider.value), getattr(slider, "base", None)
@@ -59,14 +61,14 @@ def test_explorer_pictures_contain_no_mathtext(
 
     monkeypatch.setattr("matplotlib.mathtext.MathTextParser.parse", parse)
     with RENDER_LOCK:
-        idle._canvas.fit(Place(587.0, 430.0))
-        idle._canvas.render()
+        idle._worker.stage.canvas.fit(Place(587.0, 430.0))
+        idle._worker.stage.canvas.render()
 
 
 def on_a_laptop(explorer: Explorer[Any]) -> Place:
     """Return the size of the picture at 1366 × 768 with JupyterLab's file browser open."""
     width, height = (911.0, 350.0) if explorer.TEXTS.wide else (587.0, 420.0)
-    return Place(width, height - 28.0 * (explorer._film.row in all_parts(explorer)))  # replay
+    return Place(width, height - 28.0 * (explorer._view._film.row in all_parts(explorer)))  # replay
 
 
 def test_letters_are_legible_and_uncut_on_laptops_and_in_narrow_pages(idle: Explorer[Any]) -> None:
@@ -81,7 +83,7 @@ def test_sliders_have_steps_at_the_values_of_presets_and_missions(idle: Explorer
     if idle.QUESTION.target is not None:
         settings.append({idle.QUESTION.control: idle.QUESTION.target})
     for name, value in (item for values in settings for item in values.items()):
-        control = idle._controls[name]
+        control = idle._view.controls[name]
         if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
             at = math.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
             steps = (at - control.min) / control.step
@@ -92,12 +94,13 @@ def test_code_of_the_share_button_rebuilds_a_preset(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
-    for name, (sentence, values) in idle.PRESETS.items():
-        idle._go(values)
-        assert idle._start.menu.value == name
-        assert idle._start.look.value == f"<b>Look:</b> {html.escape(sentence)}."
+    for name, (sentence, _values) in idle.PRESETS.items():
+        idle._worker.send("preset", name=name)
+        handle(idle)
+        assert idle._view._menu.value == name
+        assert idle._view._look.value == f"<b>Look:</b> {html.escape(sentence)}."
     rebuilt = eval(idle.code(), {"widgets": widgets})
-    assert controls.same(rebuilt.state(), values)
+    assert controls.same(rebuilt.state(), idle.state())
     rebuilt.close()
 
 
@@ -107,40 +110,53 @@ def test_take_me_there_button_sets_the_control_and_shows_the_verdict(
     asked = idle.QUESTION
     monkeypatch.setattr(background, "start", lambda _: None)
     fresh = type(idle)()
-    (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
+    box, question = fresh._view._question, fresh._worker.session.asked
     first = fresh.state()
     before = first[asked.control]
-    fresh._start.choose(list(idle.PRESETS)[-1])
+    fresh._view._menu.value = list(idle.PRESETS)[-1]
     box._choices.index = 1
-    assert not box.unlocked
+    handle(fresh)
+    assert not question.verdict
     box._there.click()
-    assert box.unlocked
+    handle(fresh)
+    assert question.verdict and box._choices.disabled
     assert fresh.state()[asked.control] != before
     assert asked.because in html.unescape(box._said.value)
-    there = {**first, **asked.before, asked.control: box.target}
+    there = {**first, **asked.before, asked.control: question.target}
     assert controls.same(fresh.state(), there), "the question must begin at its own start"
-    fresh.reset()
-    assert not box.unlocked and box._choices.index is None and box._there.disabled
+    fresh._view._acts["reset"].click()
+    handle(fresh)
+    assert not question.verdict and box._choices.index is None and box._there.disabled
     assert html.unescape(box._said.value) == f"<b>Predict first.</b> {asked.text}"
     box._choices.index = 1
-    for name, value in {**asked.before, asked.control: box.target}.items():
-        fresh._controls[name].value = value
-    assert box.unlocked, "moving the control by hand must show the answer, too"
+    handle(fresh)
+    for name, value in {**asked.before, asked.control: question.target}.items():
+        fresh._view.controls[name].value = value
+    handle(fresh)
+    assert question.verdict, "moving the control by hand must show the answer, too"
     fresh.close()
 
 
-def test_prediction_is_hidden_while_the_learner_draws_a_band(idle: Explorer[Any]) -> None:
-    band = idle._drawn_band
-    if band is None:
-        return
-    moving = idle._canvas.moving
-    shown = [artist.get_visible() for artist in moving]
-    band.hide(moving)
-    seen = {str(artist.get_label()) for artist in moving if artist.get_visible()}
-    band.uncover()
-    points = {label for label in seen if label and not label.startswith("_")} - {"truth"}
-    assert "truth" in seen and points in ({"data"}, {"learned", "learned last", "to come"})
-    assert [artist.get_visible() for artist in moving] == shown
+def test_undo_and_redo_give_every_earlier_state_again(idle: Explorer[Any]) -> None:
+    """Points included; each movement is a second after the one before."""
+    rng, known = np.random.default_rng(len(idle.TEXTS.title)), idle._view.controls
+    session = Session(idle._worker.model, known, {})
+    states = [dict(session.values)]
+    free = [name for name in known if name not in {*idle.TEXTS.stays, "play"}]
+    for when in range(1, 25):
+        name = str(rng.choice(free))
+        if rng.integers(6) == 0:
+            session.on_preset(str(rng.choice([*idle.PRESETS])), when * 2.0)
+        else:
+            session.on_edit({name: anywhere(known[name], rng)}, when * 2.0)
+        state = idle._worker.model.undoable(session.values)
+        if not controls.same(state, idle._worker.model.undoable(states[-1])):
+            states.append(dict(session.values))
+    away = dict.fromkeys(idle.TEXTS.stays, False)
+    for act, wanted in ((session.on_undo, states[-2::-1]), (session.on_redo, states[1:])):
+        for state in wanted:
+            act(99.0)
+            assert controls.same({**session.values, **away}, {**state, **away})
 
 
 def test_explorers_load_without_tensorflow() -> None:

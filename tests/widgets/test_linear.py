@@ -8,11 +8,7 @@ from explorer_claims import artist, assert_reads, assert_shows, curves, line, pa
 
 from bdl_teach import features
 from bdl_teach.methods.exact import LinearPosterior, linear_regression
-from bdl_teach.problems import own_points as points
 from bdl_teach.widgets import LinearRegressionExplorer, linear
-from bdl_teach.widgets._engine import controls
-from bdl_teach.widgets._engine.history import History
-from tests.widgets.test_contract import anywhere
 
 HOME = LinearRegressionExplorer.DEFAULTS
 MOVES: dict[str, Any] = {"n": 5, "prior_std": 10**0.5, "noise_std": 2.0, "n_features": 7, "seed": 3}
@@ -56,7 +52,7 @@ def test_drawn_functions_have_the_posterior_covariance(
     at, whitened = [20, 60, 97], []
     for seed in range(60):
         v = {**HOME, **values, "seed": seed}
-        result = made._compute(v)
+        result = made._worker.model.compute(v)
         phi = features.design(v["kind"], X[at, None], v["n_features"])
         root = np.linalg.cholesky(phi @ result.posterior.cov @ phi.T)
         whitened.append(np.linalg.solve(root, (result.functions - result.prediction.mean)[:, at].T))
@@ -118,39 +114,6 @@ def test_click_on_the_dot_of_a_weight_shows_that_weight(made: LinearRegressionEx
     reach = panel(made, "Two weights").get_xlim()[1]
     for weight in (0, 7):
         x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / HOME["n_features"], 0.94))
-        made._picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
+        made._view.picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
         made.wait()
     assert made.result.pair == made.state()["pair"] == (0, 7)
-
-
-def test_undo_and_redo_give_every_state_of_a_random_history(
-    made: LinearRegressionExplorer,
-) -> None:
-    rng, names = np.random.default_rng(0), ("n", "prior_std", "noise_std", "n_features", "seed")
-    made.set(**HOME, data=None)
-    made._past = History(made._undoable())
-    past = [made.state()]
-    for what in rng.choice(["control", "move", "add", "remove", "table", "pair"], 100):
-        at = {"x": rng.uniform(-0.5, 0.5), "y": rng.uniform(-10, 10)}
-        did = {"i": int(rng.integers(len(made._shown_points()[0]) + 1)), **at}
-        if what == "control":
-            name = names[rng.integers(len(names))]
-            made.set(**{name: anywhere(made._controls[name], rng)})
-        elif what == "table":
-            made.set(data=rng.normal([1e3, 0.0], [1.0, 1e-4], (5, 2)))
-        elif what == "pair":
-            made.set(pair=rng.choice(made.state()["n_features"], 2, replace=False))
-        else:
-            for act in ["down", "move", "move", "up"] if what == "move" else [what]:
-                made._picture._handle_custom_msg({"act": act, **did}, [])
-        if not controls.same(made.wait().state(), past[-1]):
-            past.append(made.state())
-    assert len(past) > 60
-    for act, states in ((made.undo, past[-2::-1]), (made.redo, past[1:])):
-        for state in states:
-            act()
-            assert controls.same(made.wait().state(), state)
-            shown = made._data(made.result)
-            if own := state.get("data"):
-                np.testing.assert_allclose(shown.x[:, 0], points.in_course(own)[0])
-                np.testing.assert_allclose(shown.y[:, 0], points.in_course(own)[1])

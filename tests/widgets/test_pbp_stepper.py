@@ -10,7 +10,8 @@ from waiting import until
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
+from bdl_teach.widgets import PBPStepper
+from bdl_teach.widgets.pbp_stepper import MOST_STEPS
 
 MOVES: dict[str, Any] = {"step": 40, "n": 20, "noise_std": 2.0, "alpha": 10**1.5, "guess": 0.5}
 MOVES |= {"seed": 3, "sorted": True, "speed": 50.0}
@@ -95,7 +96,7 @@ def test_play_ends_at_the_last_step_and_restarts_from_the_first(explorer: PBPSte
     explorer.set(step=MOST_STEPS - 3, speed=100.0, play=True)
     until(lambda: not explorer.state()["play"], "the end")
     assert explorer.state()["step"] == MOST_STEPS
-    explorer._controls["play"].value = True
+    explorer._view.controls["play"].value = True
     until(lambda: 0 < explorer.state()["step"] < MOST_STEPS, "the first steps")
     explorer.set(play=False)
 
@@ -110,5 +111,5 @@ def test_sorted_toggle_makes_pbp_take_the_rows_of_a_table_by_x(explorer: PBPStep
 
 def test_next_epoch_goes_to_the_end_of_the_present_epoch(explorer: PBPStepper) -> None:
     explorer.set(n=9, step=14)
-    explorer._buttons()["epoch"]()
+    explorer._view._made["epoch"].click()
     assert explorer.wait().state()["step"] == 20  # two epochs of nine points and a refinement

@@ -9,7 +9,7 @@ from explorer_claims import assert_reads, line, panel, set_to
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.problems import strange_pictures as fits
-from bdl_teach.widgets import PicturesExplorer
+from bdl_teach.widgets import PicturesExplorer, unseen_pictures
 
 EXPLORER = PicturesExplorer
 pytestmark = pytest.mark.usefixtures("random_answers")
@@ -62,7 +62,7 @@ def test_picture_and_readings_show_200_known_and_100_unknown_digits(
 ) -> None:
     v, result = explorer.state(), explorer.result
     kind = v["kind"]
-    said, labels, (pictures, answers) = result.said, result.labels, fits.shown(0)
+    said, labels, (pictures, answers) = result.said, result.labels, unseen_pictures.shown(0)
     told = answers[kind].test, answers[kind].strange
     known, strange = (
         places_of(logs, v["temperature"], p)
@@ -76,9 +76,12 @@ def test_picture_and_readings_show_200_known_and_100_unknown_digits(
     np.testing.assert_allclose(y, bins.accuracy[bins.size > 0])
     curve = line(panel(explorer, "Wrong among"), kind)
     np.testing.assert_allclose(curve, metrics.risk_coverage(said.known, labels))
-    columns = np.asarray(explorer._columns.get_array())
+    columns = np.asarray(explorer._worker.model._columns.get_array())
     np.testing.assert_allclose(columns.T, [*said.known[:4], *said.strange[:4]])
-    mosaic, both = np.asarray(explorer._mosaic.get_array()), [*known[:4], *strange[:4]]
+    mosaic, both = (
+        np.asarray(explorer._worker.model._mosaic.get_array()),
+        [*known[:4], *strange[:4]],
+    )
     for k, at in enumerate(both):
         image = (pictures.test[0] if k < 4 else pictures.strange)[at]
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], image)

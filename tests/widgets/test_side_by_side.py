@@ -22,16 +22,14 @@ from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, live_fits
-from bdl_teach.problems.live_fits import QUICK
 from bdl_teach.widgets import ComparisonExplorer, RivalsExplorer
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets.comparison import LABELS, METHODS
+from bdl_teach.widgets.side_by_side import COMPARED as METHODS
+from bdl_teach.widgets.side_by_side import LABELS, PAIRED, PLACES
 
 X = np.linspace(-0.7, 0.7, 71)
 TRUTH = 10 * np.sin(2 * np.pi * X)
 SIX = ["mle", "map", "bbb", "local", "eb", "pbp"]
-PLACES = ("first", "second")
-SEEDS = range(3)
 COMPARED, PAIR = ({**one.DEFAULTS, "nuts": False} for one in (ComparisonExplorer, RivalsExplorer))
 
 
@@ -59,10 +57,10 @@ def test_only_methods_with_changed_settings_are_refitted(
     comparison: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     comparison.preset("all methods")
-    comparison._fits.clear()
+    comparison._worker.model._fits.clear()
     fitted: list[str] = []
     fit = live_fits.fit
-    monkeypatch.setattr(live_fits, "fit", lambda *a: fitted.append(a[0]) or fit(*a))
+    monkeypatch.setattr(live_fits, "fit", lambda *a, **o: fitted.append(a[0]) or fit(*a, **o))
     comparison.set(epochs=20)
     assert fitted == SIX, "cheapest first"
     fitted.clear()
@@ -94,9 +92,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
     half = state["gap"] / 2
     ends = (0.25 - half, 0.25 + half) if half else None
     data = datasets.sinusoid(32, state["noise_std"], state["seed"], ends)
-    titles = (
-        LABELS if kind == "comparison" else {p: f"{p}: {QUICK[state[p]].label}" for p in PLACES}
-    )
+    titles = LABELS if kind == "comparison" else {p: f"{p}: {PAIRED[state[p]]}" for p in PLACES}
     chosen = {name for name in METHODS if state.get(name)} or {*PLACES}
     assert set(result.methods) == chosen
     for place, title in titles.items():
@@ -221,65 +217,22 @@ def test_coverage_by_region_is_right_and_conformal_bands_need_no_refit(
         assert_the_picture_is_not_stale(comparison)
 
 
-def test_sentence_of_each_comparison_preset_agrees_with_its_numbers(
-    comparison: ComparisonExplorer,
-) -> None:
-    def read(preset: str, seed: int, **changes: Any) -> dict[str, float]:
-        return comparison.preset(preset).set(seed=seed, **changes).readings()
-
-    for seed in SEEDS:
-        every, few = read("all methods", seed), read("few points", seed)
-        assert max(every[f"{name}_gap"] for name in SIX) < 95
-        whole = read("no gap", seed)
-        assert 80 < whole["map_data"] < 95 < whole["pbp_data"]
-        assert few["bbb_data"] < few["map_data"]
-        loud, early = read("loud noise", seed), read("PBP, few epochs", seed)
-        assert max(loud[f"{name}_gap"] for name in ("map", "bbb", "pbp")) < 90
-        assert 2.4 < early["pbp_noise"] < 4.2 and early["pbp_data"] > 95
-        asked = ComparisonExplorer.QUESTION
-        assert asked.choices[asked.answer] == "far fewer"
-        assert read("start", seed, **{asked.control: asked.target})["bbb_gap"] < 60
-
-
-def test_sentence_of_each_preset_agrees_with_readings_of_rivals_explorer(
-    pair: RivalsExplorer,
-) -> None:
-    def read(name: str, **changes: Any) -> float:
-        return pair.set(**changes).readings()[name]
-
-    pair.set(data=None).preset("start")
-    assert read("first_times") > 3 and read("second_times") < 1.5
-    pair.preset("with anchors and without")
-    assert read("first_data") > 1.5 * read("second_data")
-    pair.preset("Laplace explodes")
-    assert read("first_data") > 20 * read("first_data", linearised=True)
-    pair.preset("Laplace's diagonal")
-    assert read("first_times") < 1.5 and read("first_times", structure="full") > 3
-    pair.preset("the last layer alone")
-    assert read("first_gap") < read("second_gap")
-    pair.preset("temperature 0")
-    assert read("first_data") < 2 / 3 * read("first_data", temperature=1.0)
-    pair.preset("eight columns")
-    assert read("first_gap") == pytest.approx(read("first_gap", rank=0), rel=1 / 3)
-    pair.preset("infinitely wide")
-    assert read("first_gap") < read("second_gap")
-    asked = RivalsExplorer.QUESTION
-    assert asked.choices[asked.answer] == "more than twenty times as wide"
-    before = pair.preset("start").set(**dict(asked.before)).readings()["first_data"]
-    assert read("first_data", **{asked.control: asked.target}) > 20 * before
-
-
 def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
-    comparison: ComparisonExplorer, pair: RivalsExplorer, improved_at_rest: None
+    comparison: ComparisonExplorer,
+    pair: RivalsExplorer,
+    improved_at_rest: None,
+    chains_run: None,
 ) -> None:
     for explorer, name, values in (
         (comparison, "local", {**COMPARED, "mle": True, "local": True, "map": False}),
-        (pair, "first", {**PAIR, "first": "mean_field", "second": "sghmc"}),
+        (pair, "first", {**PAIR, "first": "local", "second": "sgmcmc"}),
     ):
         drawn: list[Any] = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(explorer, "_draw", lambda result, drawn=drawn: drawn.append(result))
-            Explorer.settle(explorer.set(data=None, **values))
+            patch.setattr(
+                explorer._worker.model, "draw", lambda result, drawn=drawn: drawn.append(result)
+            )
+            explorer.set(data=None, **values).settle()
         shown = (r.methods[name].fit for r in drawn if name in r.methods)
         quick, lowest = {id(fit): fit for fit in shown}.values()
         problem = explorer.result.problem
@@ -297,8 +250,15 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
 def test_status_says_which_fits_miss_points_that_are_not_scaled(pair: RivalsExplorer) -> None:
     years = np.arange(1990.0, 2022.0)
     raw = (tuple(years), tuple(350 + 2 * (years - 1990)), (0.0, 1.0, 0.0, 1.0))
-    pair.set(first="ensemble", second="mean_field", data=raw).wait()
+    pair.set(first="ensemble", second="local", data=raw).wait()
     assert "ensemble, misses points that are not scaled" in pair.status
     pair.set(data=raw[:2]).wait()  # the explorer chooses the units
     assert "not scaled" not in pair.status
     pair.set(**PAIR, data=None)
+
+
+def test_states_with_earlier_names_of_methods_open(pair: RivalsExplorer) -> None:
+    pair.set(first="mean_field", second="sghmc")
+    assert (pair.state()["first"], pair.state()["second"]) == ("local", "sgmcmc")
+    with pytest.raises(ValueError, match="first: expected one of .*, got 'nonsense'"):
+        pair.set(first="nonsense")

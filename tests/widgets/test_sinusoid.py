@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from explorer_claims import (
     artist,
     assert_reads,
@@ -87,10 +86,10 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
 ) -> None:
     height = panel(explorer, "What the network believes").get_ylim()
     explorer.preset("few points")
-    explorer._asks._choices.index = 1
-    explorer._asks._there.click()
+    explorer._view._question._choices.index = 1
+    explorer._view._question._there.click()
     explorer.wait()
-    pinned = explorer._pin.pinned.values
+    pinned = explorer._worker.stage.pin.pinned.values
     assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
     assert panel(explorer, "What the network believes").get_ylim() == height
     ax = panel(explorer, "How unsure")
@@ -98,9 +97,10 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
     np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
     assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
-    assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict must stay visible"
+    assert "bdl-pinned" not in explorer._view._pin.box._dom_classes, "the verdict must stay visible"
     explorer.preset("article")
-    assert explorer._pin.pinned is None and not explorer._active_panels[0].room.held
+    stage = explorer._worker.stage
+    assert stage.pin.pinned is None and not stage.panels[0].room.held
     explorer.reset()
 
 
@@ -123,38 +123,6 @@ def test_prior_functions_are_networks_drawn_from_the_prior(explorer: SinusoidExp
     assert not artist(ax, label).get_visible()
 
 
-def test_hovering_a_draw_highlights_its_weights(
-    explorer: SinusoidExplorer,
-) -> None:
-    result, links, ticks = explorer.result, explorer._links, explorer.ticks
-    assert not any(artist.get_visible() for artist in links.artists)
-    drawn = result.prediction.samples[:10]
-    k = int(np.argmax(drawn[:, 100]))
-    hover(explorer, 0, X[100], drawn[k, 100] + 0.1)
-    (marked,) = links._lines.get_segments()
-    np.testing.assert_array_equal(marked[:, 1], drawn[k])
-    weights = np.array(links._rug.get_data(), dtype=float)[0]
-    function = result.fit.evaluate(weights[None], result.x_grid)[0]
-    np.testing.assert_allclose(function, drawn[k], rtol=1e-4, atol=1e-4)
-    hover(explorer, 0, X[100], drawn[:, 100].max() + 25)
-    assert not any(artist.get_visible() for artist in links.artists), "no curve is near the pointer"
-    i = int(np.argmax(result.fit.mean))
-    hover(explorer, 1, result.fit.mean[i], 0.1)
-    along = np.array(links._rug.get_data(), dtype=float)[0]
-    mean, std = result.fit.mean[i], result.fit.std[i]
-    assert (along[0], along[-1]) == pytest.approx((mean - 2 * std, mean + 2 * std), rel=1e-5)
-    assert len(links._lines.get_segments()) == len(along)
-    assert explorer.ticks == ticks, "hovering must not refit"
-    explorer.set(noise_std=2.0)
-    assert not any(artist.get_visible() for artist in links.artists), "a refit must end the mark"
-
-
-def hover(explorer: SinusoidExplorer, panel: int, x: float, y: float) -> None:
-    told = {"act": "hover", "panel": panel, "x": float(x), "y": float(y)}
-    explorer._picture._handle_custom_msg(told, [])
-    explorer.wait()
-
-
 def test_true_posterior_depends_only_on_the_controls_of_the_model(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
@@ -163,7 +131,7 @@ def test_true_posterior_depends_only_on_the_controls_of_the_model(
     state = explorer.state()
 
     def problem_with(**values: Any) -> Any:
-        explorer._known({**state, **values})
+        explorer._worker.model.complete({**state, **values}, explorer.result)
         return nuts["problem"]
 
     problem = problem_with()

@@ -23,10 +23,10 @@ from waiting import successive
 
 from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam, mcmc
-from bdl_teach.problems import Problem, truth_search
-from bdl_teach.problems.truth_search import MOST_ROUNDS, Search, TruthResult
-from bdl_teach.widgets import TruthExplorer
+from bdl_teach.problems import Problem
+from bdl_teach.widgets import TruthExplorer, truth_search
 from bdl_teach.widgets.truth import PartsPanel
+from bdl_teach.widgets.truth_search import MOST_ROUNDS, Search, TruthResult
 
 EXPLORER = TruthExplorer
 X = np.linspace(-0.7, 0.7, 71)
@@ -71,8 +71,9 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
 ) -> None:
     quick = explorer.set(nuts=True, seed=1).result
     ax, below = panel(explorer, "What each believes"), panel(explorer, "How sure each is")
-    explorer._paint(truth_search.improve(quick), explorer.state(), better=True)
-    explorer._say_what_is_shown()
+    worker, better = explorer._worker, truth_search.improve(quick)
+    worker.send("found", version=worker.session.version, better=better, pinned=None)
+    explorer.wait()
     result, gold = explorer.result, nuts["gold"]
     lowest = fit_lowest(quick.problem)
     gained = quick.fit.free_energy - lowest.free_energy
@@ -152,8 +153,8 @@ def test_lowest_fit_is_shown_once_while_no_control_moves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown: list[TruthResult] = []
-    draw = explorer._draw
-    monkeypatch.setattr(explorer, "_draw", lambda result: (shown.append(result), draw(result)))
+    model, draw = explorer._worker.model, explorer._worker.model.draw
+    monkeypatch.setattr(model, "draw", lambda result: (shown.append(result), draw(result)))
     explorer.set(seed=3).settle()
     assert explorer.result.search.over
     pictures = {id(result.prediction): result.trained for result in shown}
@@ -197,27 +198,3 @@ def test_band_of_the_posterior_follows_the_controls(
     assert explorer.result.nuts is result.nuts and explorer.png() == before, (
         "the run was not cached"
     )
-
-
-def test_sentences_of_the_truth_explorer_agree_with_its_numbers(explorer: TruthExplorer) -> None:
-    presets = {name: values for name, (_, values) in TruthExplorer.PRESETS.items()}
-
-    def read(values: dict[str, Any], search: bool = True) -> TruthResult:
-        state = {**explorer._whole(TruthExplorer.DEFAULTS), **values, "nuts": True}
-        best = explorer._compute(state)
-        if search:
-            *_, best = successive(truth_search.improve, best)
-        return explorer._with_truth(best, explorer._chains.whole(explorer._problem(state)))
-
-    opens = read(presets["the truth opens the gap"])
-    sds = (p.epistemic_std[IN_GAP].mean() for p in (opens.prediction, opens.nuts))
-    assert 2 * next(sds) < next(sds) and opens.parts["family"] > opens.parts["prior_miss"]
-    misses = read(presets["the truth misses it too"])
-    parts = misses.parts
-    assert parts["prior_miss"] > max(2, parts["family"], parts["optimisation"])
-    asked = TruthExplorer.QUESTION
-    assert asked is not None and asked.choices[asked.answer] == "next to nothing"
-    off = np.abs(SINE - misses.nuts.mean)
-    assert (off < 2 * misses.nuts.epistemic_std)[IN_GAP].mean() < 0.2
-    (mends,) = (m for m in TruthExplorer.MISSIONS if m.id == "truth-points-mend-the-prior")
-    assert read(mends.way, search=False).parts["prior_miss"] < 2

@@ -1,6 +1,7 @@
 """Test the VAE explorer: its map and pictures, and training in the background."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from explorer_claims import assert_reads, panel
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach.widgets import VAEExplorer, vae_trainer
-from bdl_teach.widgets._engine.live import Explorer
+from tests.waiting import until
 
 HOME = VAEExplorer.DEFAULTS
 SETTINGS = (
@@ -25,7 +26,6 @@ def explorer() -> Iterator[VAEExplorer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vae_trainer, "STEPS", 50)
         made = VAEExplorer().wait()
-        made._trainer.check_convergence = lambda order: None  # it would take seconds
         yield made
         made.close()
 
@@ -88,21 +88,20 @@ def test_latent_point_can_be_moved_while_a_new_model_trains(explorer, gate) -> N
     go_on.set()
     before = explorer.preset("VAE").result.trained.fit
     go_on.clear()
-    explorer._controls["beta"].value = 10**-0.5
-    explorer._controls["z1"].value = 2.0
-    Explorer.wait(explorer)  # the picture, not the training
-    assert explorer.result.z[0] == 2.0
-    assert not explorer.result.finished and "training with seed 0, step" in explorer.status
-    said = explorer._progress.get_text()  # over the picture
+    explorer._view.controls["beta"].value = 10**-0.5
+    explorer._view.controls["z1"].value = 2.0
+    until(lambda: explorer.result.z[0] == 2.0 and not explorer.result.finished, "the picture")
+    assert "training with seed 0, step" in explorer.status
+    said = explorer._worker.model._progress.get_text()  # over the picture
     assert said.startswith("VAE, β = 0.316: training with seed 0, step")
     assert explorer.result.trained.fit is before
-    explorer._controls["seed"].value = 7  # another seed, while this one trains
-    Explorer.wait(explorer)
-    assert "training with seed 7" in explorer._progress.get_text()
+    explorer._view.controls["seed"].value = 7  # another seed, while this one trains
+    until(lambda: explorer.result.order.seed == 7, "the picture")
+    assert "training with seed 7" in explorer._worker.model._progress.get_text()
     go_on.set()
     explorer.wait()
     assert explorer.result.finished and explorer.result.order[1:] == (10**-0.5, 7)
-    assert not explorer._progress.get_text()
+    assert not explorer._worker.model._progress.get_text()
 
 
 def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeypatch) -> None:
@@ -119,10 +118,13 @@ def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeyp
     assert explorer.set(beta=10**0.2).result.finished
 
 
-def test_closing_the_explorer_stops_its_training() -> None:
+def test_closing_the_explorer_stops_its_training(explorer, gate, monkeypatch) -> None:
+    begun, go_on = gate
     made = VAEExplorer(beta=10**-1.5)
-    Explorer.wait(made)
+    assert begun.wait(60)
     made.close()
-    made._trainer.orders.wait(1.0)
-    made._trainer._thread.join(60.0)
-    assert not made._trainer._thread.is_alive()
+    stages: list[Any] = []
+    monkeypatch.setattr(vae_trainer, "_stage", lambda *_: stages.append(1))
+    go_on.set()
+    time.sleep(0.3)
+    assert stages == []

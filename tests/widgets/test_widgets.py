@@ -21,17 +21,17 @@ from bdl_teach._support.compiled import trace_count
 from bdl_teach.methods import _fitted, _mean_field
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.beside_truth import Chains
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.stage import Stage
 
 Chains.prepare = lambda *_: None  # the posterior is not sampled here
-Explorer._show_picture = lambda *_, **__: None  # to draw compiles nothing
+Stage.render = lambda *_, **__: (b"", [])  # to draw compiles nothing
 _fitted.LONGER = 1600  # steps: more than 1500 need another table of noise
 _mean_field.Fit.n_longer = 2  # one run that goes on, and one from a new start
 
 def rest(explorer):
     better = explorer.result
     while better is not None:
-        better = explorer._improve(explorer.state(), better)
+        better = explorer._worker.model.improve(explorer.state(), better)
 
 def show_table(n):
     table = datasets.sinusoid(n)
@@ -40,7 +40,7 @@ def show_table(n):
 explorer = SinusoidExplorer().warm()
 traces = trace_count()
 print("all is warm", file=sys.stderr, flush=True)
-for name, control in explorer._controls.items():
+for name, control in explorer._view.controls.items():
     if name in ("nuts", "prior_functions", "estimator", "data"):
         continue
     low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))

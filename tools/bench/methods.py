@@ -127,7 +127,7 @@ def parts() -> list[Way]:
     """Return those parts of slow fits that must end before a moved slider's picture appears."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import sgmcmc
-    from bdl_teach.problems.live_fits import SGHMC_FIRST
+    from bdl_teach.widgets.method_fits import SGHMC_FIRST
 
     first = partial(sgmcmc.fit, prior=ScaleMixture(), hidden_units=(20, 20), steps=SGHMC_FIRST)
     return [Way("sgmcmc, first picture", first), Way("laplace, last layer", _last_layer)]

@@ -1,10 +1,10 @@
-"""The engine of the explorers; ``contract.py`` lists the methods that an explorer defines.
+"""The engine of the explorers: a model, a worker and a view, joined by one mailbox.
 
-Each class inherits from the next: ``Explorer`` (``live.py``: what a user calls), ``Page`` (layout,
-callbacks of controls and buttons), ``Worker`` (computes and draws), ``PointerInput`` (the pointer
-in the picture), ``Contract``. Only the worker thread changes the result, the replay, the pin and
-the drawing. Other threads put functions and, when a control moves, all controls' values into
-``LatestValue``. The worker calls the functions, then makes a *tick* of the newest values.
+An author writes a ``Model`` (``model.py``); ``Explorer.of`` (``live.py``) makes the explorer of it.
+The ``View`` (``view.py``) is the page: it sends messages. The ``Worker`` (``worker.py``) is the one
+thread that answers them and owns all that changes: what the learner has set (``session.py``), what
+the picture shows (``stage.py``), and what the pointer, the replay, the pin and the missions have.
+It hands the view what to show.
 """
 
 from ipywidgets import __version__ as _found

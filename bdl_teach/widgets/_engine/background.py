@@ -1,14 +1,15 @@
-"""Run daemon threads that Python waits for at exit, and pass the newest value to a thread.
+"""Daemon threads that Python waits for at exit, the owner of an object, and a thread's mailbox.
 
 A daemon thread that is still inside TensorFlow when Python exits crashes the process.
 """
 
+from __future__ import annotations
+
 import atexit
 import threading
+import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
-
-T = TypeVar("T")
+from typing import Any, ClassVar, NamedTuple
 
 _PATIENCE = 30.0  # seconds to wait for one compilation or one window of chains
 _lock = threading.Lock()  # held while a thread is started and added to _threads
@@ -39,65 +40,109 @@ def finish() -> None:
         waited_for.add(thread)
 
 
-class LatestValue(Generic[T]):
-    """The newest value for a worker thread, and functions that the thread calls before using it."""
+class Owned:
+    """An object whose attributes only one thread may assign: its maker or, later, its owner.
+
+    Attributes:
+        CHECKED: Whether an assignment by another thread raises ``RuntimeError``; the tests set it.
+    """
+
+    CHECKED: ClassVar[bool] = False
+    _owner: int | None = None  # the ident of the owner
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Assign an attribute; raise ``RuntimeError`` if the object belongs to another thread."""
+        if Owned.CHECKED and self._owner not in (None, threading.get_ident()):
+            raise RuntimeError(
+                f"{type(self).__name__}.{name}: expected its owner, thread {self._owner}, to "
+                f"assign it; got {threading.current_thread().name}"
+            )
+        super().__setattr__(name, value)
+
+    def own(self) -> None:
+        """Make the present thread the owner."""
+        self.__dict__["_owner"] = threading.get_ident()
+
+
+class Message(NamedTuple):
+    """One message to a worker: which of its handlers to call, and with what."""
+
+    act: str  # the name of the handler, without "on_"
+    given: dict[str, Any]
+    when: float  # by ``time.monotonic``
+
+
+class Mailbox:
+    """The messages to one worker, in their order, and how far it has come with them."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._value: T  # set by the first put
-        self._messages: list[Callable[[], object]] = []
-        self._put = self._taken = self._done = 0
+        self._messages: list[Message] = []
+        self._open = 0  # number of messages that are not answered
         self._error: BaseException | None = None
+        self.failed = False  # whether the last tick failed
+        self.resting = False  # whether the newest result will not become better
+        self.moving = 0  # number of waiting messages that can ask for a tick
         self.closed = False
 
-    def put(self, value: T, act: Callable[[], object] | None = None) -> None:
-        """Store ``value``, queue ``act`` if one is given, and wake the worker."""
+    def put(self, act: str, given: dict[str, Any], *, moves: bool = False) -> None:
+        """Add a message; ``moves`` says whether it can ask for a tick."""
         with self._changed:
-            self._value, self._put = value, self._put + 1
-            self._messages += [] if act is None else [act]
+            self._messages.append(Message(act, given, time.monotonic()))
+            self._open += 1
+            self.moving += moves
+            self.resting = self.resting and not moves
             self._changed.notify_all()
-
-    def messages(self) -> list[Callable[[], object]]:
-        """Empty the queue of functions, and return them."""
-        with self._changed:
-            taken, self._messages = self._messages, []
-        return taken
 
     def ready(self, timeout: float | None = None) -> bool:
-        """Wait for a new value or ``close``; return ``False`` after ``timeout`` s, if given."""
+        """Wait for a message or ``close``; return ``False`` after ``timeout`` s, if given."""
         with self._changed:
-            return self._changed.wait_for(lambda: self.closed or self._put > self._taken, timeout)
+            return self._changed.wait_for(lambda: self.closed or bool(self._messages), timeout)
 
-    def take(self) -> tuple[int, T] | None:
-        """Wait for a new value; return (version, value), or ``None`` after ``close``."""
+    def take(self, act: str | None = None) -> list[Message]:
+        """Return all messages, or those for the handler ``act``, and remove them here."""
         with self._changed:
-            self.ready()
-            if self.closed:
-                return None
-            self._taken = self._put
-            return self._taken, self._value
+            taken = [one for one in self._messages if act in (None, one.act)]
+            self._messages = [one for one in self._messages if act not in (None, one.act)]
+            self.moving = 0 if act is None else self.moving
+            return taken
 
-    def done(self, version: int, error: BaseException | None) -> None:
-        """Record that value number ``version`` was shown, or the error that prevented it."""
+    def done(self, number: int) -> None:
+        """Record that so many more messages are answered."""
         with self._changed:
-            self._done, self._error = version, error
+            self._open -= number
             self._changed.notify_all()
 
-    def shown_again(self, version: int) -> None:
-        """Record that value number ``version`` was shown; keep an error that ``done`` recorded."""
+    def fail(self, error: BaseException | None) -> None:
+        """Record the error of the last tick, ``None`` if there was none, for ``wait``."""
         with self._changed:
-            self._done = version
+            self._error, self.failed = error, error is not None
+
+    def rest(self) -> None:
+        """Record that the newest result will not become better, unless a tick is asked for."""
+        with self._changed:
+            self.resting = not self.moving
             self._changed.notify_all()
 
-    def wait(self, timeout: float) -> None:
-        """Wait until the newest value is shown; raise the recorded error, or ``TimeoutError``."""
+    def wait(self, timeout: float, *, for_rest: bool = False) -> bool:
+        """Wait until all messages are answered and, if asked for, the result is at rest.
+
+        Returns:
+            Whether this has come within ``timeout`` s, or the mailbox was closed.
+
+        Raises:
+            BaseException: The error of the last tick, once.
+        """
+
+        def is_over() -> bool:
+            return self.closed or (self._open <= 0 and (self.resting or not for_rest))
+
         with self._changed:
-            over = self._changed.wait_for(lambda: self.closed or self._done >= self._put, timeout)
+            over = self._changed.wait_for(is_over, timeout)
             error, self._error = self._error, None
-        if not over:
-            raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
         if error is not None:
             raise error
+        return over
 
     def close(self) -> None:
         """Set ``closed``, and wake every thread that waits in a method of this object."""

@@ -1,4 +1,4 @@
-"""The base of explorers that show a fit beside the true posterior, which HMC samples."""
+"""The base of models that show a fit beside the true posterior, which HMC samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +15,14 @@ from numpy.typing import ArrayLike
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import MAX_WIDTH, ROOM, Problem, own_points
 from bdl_teach.widgets._engine import background, stored_nuts
+from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.controls import Values
-from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import Moved
-from bdl_teach.widgets._engine.status import Readings
+from bdl_teach.widgets._engine.model import Host, Model, Result
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import mcmc
     from bdl_teach.predictive import Predictive
-
-Result = TypeVar("Result")
 
 NAME = "true posterior (HMC)"
 FIRST, MOST = 800, 4000  # draws of each chain before the fit is improved, and at the end
@@ -56,7 +54,7 @@ class _Run(NamedTuple):
     outputs: Array = np.zeros((0, 0, 0))  # [chains, s, m]
 
 
-class Chains:
+class Chains(Owned):
     """The HMC chains of one explorer; only ``prepare`` may be called outside the worker thread.
 
     Args:
@@ -169,72 +167,53 @@ class Chains:
         return _Run(problem, gold, over, replace(fit, **none), outputs)
 
 
-class ExplorerBesideTruth(Explorer[Result]):
-    """An explorer with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
+class ModelBesideTruth(Model[Result]):
+    """A model with a toggle ``nuts``, which shows the true posterior at ``GRID`` ``[m, 1]``.
 
     The result has the fields ``nuts``, ``nuts_report`` and ``mixed``, which this class sets, not
-    ``_compute``.
+    ``compute``.
     """
 
     GRID: ClassVar[Array]
 
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
+        self._chains = Chains(self.GRID, self.host.moved, self.host.wake)
+
     @staticmethod
-    def _problem(values: Values) -> Problem:
+    def problem(values: Values) -> Problem:
+        """Return the problem whose posterior is shown."""
         return Problem.of(values)
 
-    def _with_truth(self, result: Result, gold: GoldStandard) -> Result:
+    def with_truth(self, result: Result, gold: GoldStandard) -> Result:
+        """Return a result with what is known of the true posterior."""
         now: Any = result
         report = self.TEXTS.in_words(gold.report)
         beside: Result = replace(now, nuts=gold.prediction, nuts_report=report, mixed=gold.mixed)
         return beside
 
-    def __init__(self, **values: Any) -> None:
-        self._settled = threading.Event()
-        self._chains = Chains(self.GRID, self._must_stop, self._draw_again)
-        super().__init__(**values)
+    def complete(self, values: Values, result: Result) -> Result:
+        """Start or stop HMC, as the toggle ``nuts`` says; add what HMC has found so far."""
+        gold = self._chains.ask(self.problem(values) if values["nuts"] else None)
+        return self.with_truth(result, gold)
 
-    def settle(self, timeout: float = 120.0) -> Self:
-        super().settle(timeout)
-        if not self._settled.wait(timeout):
-            raise TimeoutError(f"expected the true posterior within {timeout:g} s, got none")
-        return self.wait(timeout)
+    def unseen(self, values: Values) -> Result:
+        gold = self._chains.whole(self.problem(values)) if values["nuts"] else GoldStandard()
+        return self.with_truth(self.unseen_fit(values), gold)
 
-    def _complete(self, values: Values, result: Result) -> Result:
-        return self._with_truth(result, self._known(values))
+    def unseen_fit(self, values: Values) -> Result:
+        """Return the result for values that are not shown, without the true posterior."""
+        return self.compute(values)
 
-    def _known(self, values: Values) -> GoldStandard:
-        """Start or stop HMC, as the toggle ``nuts`` says; return what HMC has found so far."""
-        self._settled.clear()
-        return self._chains.ask(self._problem(values) if values["nuts"] else None)
-
-    def _read_unseen(self, values: Values) -> Readings:
-        result = self._compute_unseen(values)
-        gold = self._chains.whole(self._problem(values)) if values["nuts"] else GoldStandard()
-        return self._readings_of(self._with_truth(result, gold))
-
-    def _must_stop(self) -> bool:
-        """Show a better fit that has come, and return whether a control has moved."""
-        self._show_what_was_found()
-        return self._overtaken
-
-    def _compute_unseen(self, values: Values) -> Result:
-        """Compute a result for the readings that a mission asks for."""
-        return self._compute(values)
-
-    def _follow(self, *, at_rest: bool) -> Result | None:
+    def follow(self, result: Result, *, at_rest: bool) -> Result | None:
         gold = self._chains.go_on(MOST if at_rest else FIRST)
-        if gold is not None and self.result is not None:
-            return self._with_truth(self.result, gold)
-        if not self._chains.waits():
-            self._settled.set()
-        return None
+        return None if gold is None else self.with_truth(result, gold)
 
-    def _keep_stills(self) -> None:
-        if self._settled.is_set():
-            super()._keep_stills()
+    def awaits(self) -> bool:
+        return self._chains.waits()
 
-    def _chores(self) -> Iterator[Callable[[], object]]:
-        yield lambda: self._chains.prepare(self._problem(self.DEFAULTS))
+    def chores(self) -> Iterator[Callable[[], object]]:
+        yield lambda: self._chains.prepare(self.problem(self.TEXTS.defaults))
 
 
 def _gold(

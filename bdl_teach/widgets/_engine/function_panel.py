@@ -32,8 +32,6 @@ class Panel:
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
     truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
     columns: int = 6  # of the panel's legend; 0 if it has none of its own
-    stays: Sequence[Artist] = ()  # shown while the learner draws a band; () if none is drawn here
-    hover: bool = False  # whether the pointer acts without a click
     most: int = MOST  # largest number of points
     kind: str = "points"  # or "at" if the pointer only chooses a place, "seen" if not even that
     spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
@@ -83,7 +81,6 @@ class Panel:
         return {
             "kind": self.kind,
             "most": self.most,
-            "hover": self.hover,
             "left": round(float(left), 5),
             "top": round(float(1.0 - top), 5),
             "width": round(float(right - left), 5),
@@ -131,7 +128,6 @@ class FunctionPanel(Panel):
         sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
         self.points = plots.draw_data(ax, [], [])
         lines = [sine] if sine else []
-        self.problem = [*self._gap.artists, *lines, self.points]  # the same for every fit
         super().__init__(ax, room, sine, **fields)
         canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])

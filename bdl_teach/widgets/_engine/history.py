@@ -1,12 +1,13 @@
 """The states that an explorer has been in, for undo and redo."""
 
+from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.controls import Values, same
 
 _KEPT = 200  # states
 _ONE_MOVE_S = 1.0  # faster changes of one control are one movement
 
 
-class History:
+class History(Owned):
     """The states for undo and redo; changes while ``held`` (during a drag) are one movement."""
 
     def __init__(self, state: Values) -> None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import Any, ClassVar, Self
+import types
+from functools import partial
+from typing import Any, ClassVar, Generic, Self, cast
 
 from ipywidgets import VBox
 
 from bdl_teach._startup import loading
 from bdl_teach._support.views import stored_still
 from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine.background import Mailbox
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
-from bdl_teach.widgets._engine.contract import Result
-from bdl_teach.widgets._engine.controls import Widget
-from bdl_teach.widgets._engine.history import History
-from bdl_teach.widgets._engine.page import Page
-from bdl_teach.widgets._engine.worker import sentence
+from bdl_teach.widgets._engine.controls import Presets, Values
+from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.model import Model, Result
+from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets._engine.session import Session
+from bdl_teach.widgets._engine.stage import Stage
+from bdl_teach.widgets._engine.texts import Texts
+from bdl_teach.widgets._engine.view import View
+from bdl_teach.widgets._engine.worker import Worker, WorkersHost, sentence
 
 # Set by the notebook builder, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -27,17 +34,36 @@ _CLOSED = (
 )
 
 
-class Explorer(Page[Result], VBox):  # type: ignore[misc]
+class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
     """A picture with controls; the picture is recomputed whenever a control moves.
 
     Creating an explorer closes the previous one of the same class, of which a still remains.
-
-    Attributes:
-        result: The result of the last tick, which a replay does not change; at first ``None``.
-        ticks: Number of ticks so far.
     """
 
+    MODEL: ClassVar[type[Model[Any]]]
+    TEXTS: ClassVar[Texts]
+    DEFAULTS: ClassVar[Values]
+    PRESETS: ClassVar[Presets]
+    QUESTION: ClassVar[Question | None]
+    MISSIONS: ClassVar[tuple[Mission, ...]]
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
+
+    @staticmethod
+    def of(name: str, model: type[Model[Result]]) -> type[Explorer[Result]]:
+        """Make the class of an explorer with this name from its model."""
+        texts = model.TEXTS
+        given = {
+            "__doc__": model.__doc__,
+            "__module__": model.__module__,
+            "MODEL": model,
+            "TEXTS": texts,
+            "DEFAULTS": texts.defaults,
+            "PRESETS": texts.presets,
+            "QUESTION": texts.question,
+            "MISSIONS": texts.missions,
+        }
+        made = types.new_class(name, (Explorer,), exec_body=lambda room: room.update(given))
+        return cast("type[Explorer[Result]]", made)
 
     def __init__(self, **values: Any) -> None:
         """Make the explorer.
@@ -49,37 +75,83 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             ValueError: No such control, or a value outside its range.
         """
         self._process = os.getpid()
-        self._make_parts()
-        super().__init__(children=self._make_frame())
+        mailbox, name = Mailbox(), type(self).__name__
+        model = self.MODEL(WorkersHost(mailbox, lambda: self._worker))
+        view = self._view = View(name, model, lambda act, **given: self._worker.send(act, **given))
+        try:
+            session = Session(model, view.controls, values)
+        except ValueError:
+            for widget in view.parts:
+                widget.close()
+            raise
+        super().__init__(children=view.rows)
         self.add_class("bdl-explorer")
         if self.TEXTS.wide:
             self.add_class("bdl-wide")
-        try:
-            self._assign(values)
-        except ValueError:
-            self.close()
-            raise
-        self._past = History(self._undoable())
-        self._show_state()
-        for control in self._controls.values():
-            control.observe(self._on_change, names="value")
-        self._picture.observe(self._on_place, names="place")
-        self._picture.observe(self._on_use, names="in_use")
-        self._picture.on_msg(self._on_message)
+        self._worker = Worker(mailbox, model, session, Stage(model, view.controls), view)
+        view.show_controls(session)
+        view.listen()
+        self._follow_the_previous()
+        view.say("Loading TensorFlow …")
+        self._worker.send("tick")
+        background.start(self._worker.run)
+
+    def _follow_the_previous(self) -> None:
+        """Close the previous explorer of this class; show its picture, or a stored one, first."""
         previous = Explorer._newest.pop(type(self), None)
         if previous is not None and previous._process == self._process:
-            if self._more is not None and previous._more is not None:
-                self._more.value = previous._more.value
-            self._picture.value = previous._picture.value
+            if self._view.more is not None and previous._view.more is not None:
+                self._view.more.value = previous._view.more.value
+            self._view.picture.value = previous._view.picture.value
             previous.close()
         else:
             still = stored_still(type(self).__name__)
-            self._picture.value = f"data:image/png;base64,{still}".encode() if still else b""
+            address = f"data:image/png;base64,{still}".encode() if still else b""
+            self._view.picture.value = address
         Explorer._newest[type(self)] = self
-        self._say("Loading TensorFlow …")
-        background.start(self._work)
-        background.start(self._improve_at_rest)
-        self._request()
+
+    @property
+    def result(self) -> Result | None:
+        """Return the result of the last tick, which a replay does not change; at first ``None``."""
+        result: Result | None = self._worker.stage.result
+        return result
+
+    @property
+    def ticks(self) -> int:
+        """Return the number of ticks so far."""
+        return self._worker.ticks
+
+    @property
+    def status(self) -> str:
+        """Return the text of the status line."""
+        return self._view.said
+
+    def state(self) -> Values:
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds the explorer.
+
+        Controls that hold no value are left out, such as ``data`` before the learner sets points.
+        """
+        return self._view.state()
+
+    def code(self) -> str:
+        """Return the line of Python that rebuilds the explorer in its present state."""
+        return self._view.code()
+
+    def png(self) -> bytes:
+        """Return the current picture as PNG; its size does not depend on the page."""
+        with RENDER_LOCK:
+            return self._worker.stage.canvas.still()
+
+    def svg(self) -> bytes:
+        """Return the current picture as SVG."""
+        with RENDER_LOCK:
+            return self._worker.stage.canvas.as_svg()
+
+    def readings(self) -> dict[str, float]:
+        """Return all readings of the shown result, by name."""
+        if self._worker.stage.shown is None:
+            self.wait()
+        return self._worker.stage.readings_of(self._worker.stage.shown)
 
     def set(self, **values: Any) -> Self:
         """Move controls as a user would, and wait for the picture.
@@ -93,28 +165,35 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
         self._must_live()
-        self._go(values)
+        taken, left_out = self._worker.session.taken(values)
+        return self._ask("set", values=taken, left_out=left_out)
+
+    def _ask(self, act: str, **given: Any) -> Self:
+        """Send a message to the worker, and wait for the picture."""
+        self._must_live()
+        self._worker.send(act, **given)
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Self:
         """Wait for the picture of the latest values; raise the error of the tick, if any."""
         self._must_live()
-        self._slot.wait(timeout)
+        if not self._worker.mailbox.wait(timeout):
+            raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
         self._must_live()
         return self
 
     def settle(self, timeout: float = 120.0) -> Self:
         """Wait for the picture, its best fit and, if it is switched on, the true posterior."""
         self.wait(timeout)
-        if self._film.at_end and not self._rested.wait(timeout):
-            raise TimeoutError(f"expected the best fit within {timeout:g} s, got none")
+        if not self._worker.mailbox.wait(timeout, for_rest=True):
+            raise TimeoutError(f"expected the best fit and the truth within {timeout:g} s")
         return self.wait(timeout)
 
     def warm(self, timeout: float = 300.0) -> Self:
         """Wait until every program that a control can need has been compiled."""
         self.wait(timeout)
-        self._begin_chores(unseen=True)
-        if not self._warmed.wait(timeout):
+        self._worker.send("warm")
+        if not self._worker.warmed.wait(timeout):
             raise TimeoutError(f"expected all programs compiled within {timeout:g} s, some are not")
         return self
 
@@ -127,8 +206,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
             step: Number of the step; the nearest stored one is shown. By default the last.
         """
         self.wait()
-        self._draw_again(self._film.to_end if step is None else lambda: self._film.nearest(step))
-        return self.wait()
+        return self._ask("step", step=self._worker.stage.film.steps[-1] if step is None else step)
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -142,26 +220,15 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         """
         if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        self._must_live()
-        self._start.choose(name)
-        return self.wait()
-
-    def readings(self) -> dict[str, float]:
-        """Return all readings of the shown result, by name."""
-        if self._shown is None:
-            self.wait()
-        assert self._shown is not None
-        return self._readings_of(self._shown)
+        return self._ask("preset", name=name)
 
     def pin(self) -> Self:
         """Pin what is shown as state A, in grey, to compare later states with it."""
-        self._draw_again(self._pin.set)
-        return self.wait()
+        return self._ask("pin", on=True)
 
     def unpin(self) -> Self:
         """Remove the pinned state A from the picture and the status line."""
-        self._draw_again(self._pin.unset)
-        return self.wait()
+        return self._ask("pin", on=False)
 
     @property
     def missions(self) -> tuple[str, ...]:
@@ -171,7 +238,7 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
     @property
     def done(self) -> tuple[str, ...]:
         """Return the ids of the missions that have been done, now or in an earlier session."""
-        return () if self._missions is None else self._missions.done()
+        return self._worker.missions.done()
 
     def mission(self, name: str | None) -> Self:
         """Choose a mission, as the button *missions* does.
@@ -184,43 +251,34 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
         Raises:
             ValueError: There is no such mission.
         """
-        self._must_live()
-        if self._missions is None:
-            raise ValueError(f"mission: {type(self).__name__} has no missions, got {name!r}")
-        self._missions.choose(name)
-        return self.wait()
+        if name is not None and name not in self.missions:
+            known = ", ".join(self.missions) or "none (there are no missions)"
+            raise ValueError(f"mission: expected one of {known}, or None, got {name!r}")
+        return self._ask("mission", name=name)
 
     def undo(self) -> None:
-        """Go back to the state before the last movement of a control."""
-        if (state := self._past.undo()) is not None:
-            self._go(self._whole(state))
+        """Go back to the state before the last movement of a control; wait for the picture."""
+        self._ask("undo")
 
     def redo(self) -> None:
-        """Go forward to the state that was undone last."""
-        if (state := self._past.redo()) is not None:
-            self._go(self._whole(state))
+        """Go forward to the state that was undone last, and wait for the picture."""
+        self._ask("redo")
 
     def reset(self) -> None:
-        """Set all controls but the true posterior's toggle to their starting values.
+        """Set all controls but the true posterior's toggle to their starting values, and wait.
 
         This also removes a drawn band, and asks the explorer's question again.
         """
-        self._draw_again(self._end_drawing)
-        self._pin.unset(of_question=True)
-        self._go(self._whole(self._past.first))
-        if self._asks is not None:
-            self._asks.ask()
+        self._ask("reset")
 
     def close(self) -> None:
         """Stop the worker and remove the widgets, here and in the browser."""
-        if self._slot.closed:
-            return
-        self._slot.close()
-        self._at_rest.close()
+        if not hasattr(self, "_worker") or self._worker.mailbox.closed:
+            return  # it was never made, or is closed
+        self._worker.mailbox.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
-        row = self._film.row  # not a child of the page without a training
-        for widget in (*_parts(self), *_parts(row), row):
+        for widget in (*self._view.parts, self.layout):
             widget.close()
         super().close()
         _leave_outputs(self)
@@ -232,18 +290,19 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
 
         After the first tick, the bundle also has a still and a description of it.
         """
-        if self._slot.closed:
+        stage, closed = self._worker.stage, self._worker.mailbox.closed
+        if closed:
             bundle: dict[str, Any] = {"text/plain": sentence(_CLOSED.format(type(self).__name__))}
         else:
             if os.environ.get(WAIT_VARIABLE):
                 self.settle()
             bundle = super()._repr_mimebundle_(**options)
-        if (shown := self._shown) is not None:
-            said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
+        if stage.shown is not None:
+            said = f"{bundle['text/plain']} It showed: " if closed else ""
             with RENDER_LOCK:
-                still = self._canvas.still(STILL)
+                still = stage.canvas.still(STILL)
             bundle["image/png"] = base64.b64encode(still).decode("ascii")
-            words = self._pin.marked(self._words_of(shown))
+            words = stage.pin.marked(stage.words_of(stage.shown))
             bundle["text/plain"] = f"{said}{self.TEXTS.alt} {words}"
         return bundle
 
@@ -253,13 +312,15 @@ class Explorer(Page[Result], VBox):  # type: ignore[misc]
 
         bundle = self._repr_mimebundle_()
         shown = display(bundle, raw=True, display_id=True)
-        if shown is not None and "image/png" not in bundle and not self._slot.closed:
-            self._without_still.append(shown)
-            if self.result is not None:  # it came during the display
-                self._draw_again()
+        if shown is not None and "image/png" not in bundle and not self._worker.mailbox.closed:
+            self._worker.send("displayed", keep=partial(self._add_still, shown))
+
+    def _add_still(self, shown: Any) -> None:
+        """Add a still to a displayed output; ``shown`` is its handle."""
+        shown.update(self._repr_mimebundle_(), raw=True)
 
     def _must_live(self) -> None:
-        if self._slot.closed:
+        if self._worker.mailbox.closed:
             raise RuntimeError(_CLOSED.format(type(self).__name__))
         if os.getpid() != self._process:
             raise RuntimeError(
@@ -277,14 +338,6 @@ def _leave_outputs(explorer: Explorer[Any]) -> None:
     for held in (shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh", {})):
         for name in [n for n, v in held.items() if v is explorer and not str(n)[0].isalpha()]:
             del held[name]
-
-
-def _parts(widget: Widget) -> list[Widget]:
-    """Return the descendants of a widget, with all layouts and styles, deepest first."""
-    parts: list[Widget] = []
-    for child in getattr(widget, "children", ()):
-        parts += [*_parts(child), child]
-    return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
 
 
 def _close_all() -> None:

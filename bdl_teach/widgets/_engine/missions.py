@@ -11,6 +11,7 @@ import ipywidgets
 from bdl_teach import progress
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Readings, Said
 
@@ -85,56 +86,28 @@ def written(value: Any) -> str:
     return points.figure(0.0 if abs(value) < _NOTHING else value)
 
 
-class MissionBox:
-    """The box of missions and its button; a choice of a mission calls ``ask`` to have it judged."""
+class Missions(Owned):
+    """Which mission is chosen, and whether it is done."""
 
-    def __init__(
-        self, missions: Sequence[Mission], known: Mapping[str, Widget], ask: Callable[[], object]
-    ) -> None:
-        self._missions, self._ask, self._quiet = missions, ask, False
+    def __init__(self, missions: Sequence[Mission], known: Mapping[str, Widget]) -> None:
+        self.all = missions
         self._labels = {n: getattr(control, "description", n) for n, control in known.items()}
         self._tried: tuple[Mission, Values, _Tried] | None = None
-        self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
-        self._row = controls.Control("row", "mission", 0, self._options(())).make()
-        self._hints = [
-            controls.toggle("hint 1", "where to look"),
-            controls.toggle("hint 2", "which control to move where; after the first hint"),
-        ]
-        self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
-        acts = [self._row, controls.box("bdl-hints", self._hints)]
-        words = [self._text, self._verdict, self._hinted]
-        self.box = controls.box(
-            "bdl-missions",
-            [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
-        )
-        self.toggle.observe(lambda _: self._on_toggle(), names="value")
-        self._row.observe(lambda _: self._on_row(), names="value")
-        for hint in self._hints:
-            hint.observe(lambda _: self._show_hints(), names="value")
-        self._begin()
+        self.chosen: Mission | None = None
+        self.verdict = ""
 
-    @property
-    def chosen(self) -> Mission | None:
-        """Return the chosen mission; ``None`` while the box is closed."""
-        return self._missions[self._row.value] if self.toggle.value else None
+    def on_mission(self, name: str | None) -> None:
+        """Choose the mission with the id ``name``; ``None`` for none."""
+        self.chosen = next((one for one in self.all if one.id == name), None)
+        self.look()
 
-    def choose(self, name: str | None) -> None:
-        """Open the box and show the mission with the id ``name``; close the box for ``None``."""
-        ids = [mission.id for mission in self._missions]
-        if name is not None and name not in ids:
-            raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
-        if name is not None:
-            self._row.value = ids.index(name)
-        self.toggle.value = name is not None
-
-    def moved(self) -> None:
+    def look(self) -> None:
         """Replace the verdict by "Wait …", because a control has moved."""
-        if (mission := self.chosen) is not None:
-            self._say(mission, _LOOKING)
+        self.verdict = _LOOKING if self.chosen is not None else ""
 
     def done(self) -> tuple[str, ...]:
         """Return the ids of the missions that have been done, now or in an earlier session."""
-        marks, ids = progress.own().marks(), (mission.id for mission in self._missions)
+        marks, ids = progress.own().marks(), (mission.id for mission in self.all)
         return tuple(name for name in ids if marks.get(name) == progress.SOLVED)
 
     def judge(
@@ -144,16 +117,16 @@ class MissionBox:
         others: Iterable[Values],
         read: Callable[[Values], Readings],
     ) -> Iterator[None]:
-        """Check whether the chosen mission is done, and show the verdict.
+        """Check whether the chosen mission is done, and set the verdict.
 
         ``others`` are copies of ``values`` with other seeds, whose readings ``read`` computes. The
-        generator yields before each such call, so that the worker can stop if a control has moved.
+        generator yields before each such call, so that the worker can show the verdict so far, and
+        stop if a control has moved.
         """
         if (mission := self.chosen) is None:
             return
-        self._mark()
         if missing := self._missing(mission, values, lambda _: readings):
-            self._say(mission, f"Not yet{_first_two(': ', missing)}.")
+            self.verdict = f"Not yet{_first_two(': ', missing)}."
             return
         tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
@@ -161,14 +134,13 @@ class MissionBox:
             others = ()
         for other in others:
             own = f" With seed {values['seed']}." if "seed" in values else ""
-            self._say(mission, f"{_DONE}{own} {_LOOKING}")
+            self.verdict = f"{_DONE}{own} {_LOOKING}"
             yield
             tried.append((other.get("seed"), self._missing(mission, other, read)))
         self._tried = mission, dict(values), tried
         if mission.id not in self.done() and not any(lacks for _, lacks in tried):
             progress.own().add(mission.id, progress.SOLVED)
-            self._mark()
-        self._say(mission, _verdict(tried))
+        self.verdict = _verdict(tried)
 
     def _missing(
         self, mission: Mission, values: Values, read: Callable[[Values], Readings]
@@ -182,36 +154,56 @@ class MissionBox:
             return [""]
         return [words.format_map(self._labels) for words in missing]
 
-    def _mark(self) -> None:
-        options, chosen = self._options(self.done()), self._row.value
-        if options != list(self._row.options):
-            self._quiet = True
-            self._row.options = options  # this selects the first option
-            self._row.value = chosen
-            self._quiet = False
 
-    def _options(self, done: Sequence[str]) -> list[tuple[str, int]]:
-        return [
-            (f"{i + 1} {_DONE}" if mission.id in done else str(i + 1), i)
-            for i, mission in enumerate(self._missions)
+class MissionBox:
+    """The box of missions and its button.
+
+    ``send`` gets "mission" with the id ``name`` of the chosen one; ``None`` if the box is closed.
+    """
+
+    def __init__(self, missions: Sequence[Mission], send: Callable[..., object]) -> None:
+        self._missions, self._send = missions, send
+        self.toggle = controls.toggle("missions", "tasks for this explorer, each with two hints")
+        self._row = controls.Control("row", "mission", 0, _options(missions, ())).make()
+        self._hints = [
+            controls.toggle("hint 1", "where to look"),
+            controls.toggle("hint 2", "which control to move where; after the first hint"),
         ]
-
-    def _on_toggle(self) -> None:
-        (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
-        self._ask()
-
-    def _on_row(self) -> None:
-        if not self._quiet:
-            self._begin()
-            self._ask()
-
-    def _begin(self) -> None:
-        self._verdict.value = f"<b>{_LOOKING}</b>"
+        self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
+        acts = [self._row, controls.box("bdl-hints", self._hints)]
+        words = [self._text, self._verdict, self._hinted]
+        self.box = controls.box(
+            "bdl-missions",
+            [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
+        )
+        self.toggle.observe(lambda _: self._choose(), names="value")
+        self._row.observe(lambda _: self._choose(), names="value")
         for hint in self._hints:
-            hint.value = False
-        self._hints[1].disabled = True
-        text = self._missions[self._row.value].text
-        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # last, when all else is set
+            hint.observe(lambda _: self._show_hints(), names="value")
+
+    def _choose(self) -> None:
+        chosen = self._missions[self._row.value].id if self.toggle.value else None
+        self._send("mission", name=chosen)
+
+    def show(self, missions: Missions) -> None:
+        """Show the chosen mission and its verdict."""
+        chosen = missions.chosen
+        (self.box.add_class if chosen else self.box.remove_class)("bdl-open")
+        self.toggle.value = chosen is not None
+        if chosen is None:
+            return
+        options = _options(self._missions, missions.done())
+        number = self._missions.index(chosen)
+        if options != list(self._row.options):
+            self._row.options = options  # this selects the first option
+        self._row.value = number
+        text = f"<b>Mission.</b> {html.escape(chosen.text)}"
+        if text != self._text.value:
+            for hint in self._hints:
+                hint.value = False
+            self._hints[1].disabled = True
+        self._verdict.value = f"<b>{html.escape(missions.verdict)}</b>"
+        self._text.value = text  # last, when all else is set
 
     def _show_hints(self) -> None:
         mission = self._missions[self._row.value]
@@ -223,9 +215,13 @@ class MissionBox:
             if hint.value
         )
 
-    def _say(self, mission: Mission, verdict: str) -> None:
-        if self.chosen is mission:
-            self._verdict.value = f"<b>{html.escape(verdict)}</b>"
+
+def _options(missions: Sequence[Mission], done: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the labels of the row of missions, such as "2 ✓", and their indices."""
+    return [
+        (f"{i + 1} {_DONE}" if mission.id in done else str(i + 1), i)
+        for i, mission in enumerate(missions)
+    ]
 
 
 def _first_two(begin: str, missing: Sequence[str]) -> str:

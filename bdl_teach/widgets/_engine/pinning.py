@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.status import Said
@@ -28,12 +29,11 @@ def is_trained(result: Any) -> bool:
     return getattr(result, "trained", True)
 
 
-class Pin:
-    """The button *pin A*, the pinned state, and the box that compares the shown state with it.
+class Pin(Owned):
+    """The pinned state A: its grey copies, and what stayed the same and what changed since.
 
-    When the button changes, it calls ``ask``, which makes the worker call ``settle``. That method
-    adds or removes the grey copies, and calls ``hold`` to fix or free the y limits. Callers of
-    ``note`` and ``settle`` must hold ``RENDER_LOCK``.
+    ``settle`` adds or removes the grey copies, and calls ``hold`` to fix or free the y limits.
+    Callers of ``note`` and ``settle`` must hold ``RENDER_LOCK``.
     """
 
     def __init__(
@@ -41,19 +41,13 @@ class Pin:
         canvas: Canvas,
         known: Mapping[str, Widget],
         labels: Mapping[str, str],
-        ask: Callable[[], object],
         hold: Callable[[], object],
     ) -> None:
         self._canvas, self._controls, self._labels, self._hold = canvas, known, labels, hold
-        self._of_question = False  # set by a question, which stays visible
+        self._of_question = False  # pinned by a question, which stays visible
         self._seen: Seen | None = None
         self.pinned: Seen | None = None
-        self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
-        self.toggle.observe(lambda _: ask(), names="value")
-        self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
-        self._answer.observe(lambda _: self._say(), names="value")
-        self._words = ipywidgets.HTML(_ASKED)
-        self.box = controls.box("bdl-pin", [self._answer, self._words])
+        self.wanted = self.compared = False  # whether the buttons *pin A* and *answer* are down
 
     @property
     def pinned_by_question(self) -> bool:
@@ -63,7 +57,7 @@ class Pin:
     def set(self) -> None:
         """Ask ``settle`` to pin what is shown, in place of what is pinned now."""
         self.pinned = None
-        self.toggle.value = True
+        self.wanted = True
 
     def set_for_question(self) -> None:
         """Ask ``settle`` to pin what is shown: the state where the explorer's question begins."""
@@ -73,33 +67,28 @@ class Pin:
     def unset(self, *, of_question: bool = False) -> None:
         """Ask ``settle`` to unpin A; if ``of_question``, only if ``set_for_question`` pinned it."""
         if self._of_question or not of_question:
-            self.toggle.value = False
+            self.wanted = False
 
     def note(self, seen: Seen, *, better: bool = False) -> None:
         """Store what is shown; if it is a ``better`` result for the values of A, pin it as A."""
         self._seen = seen
-        pinned = self.pinned if self.toggle.value else None  # else `settle` removes the pin
+        pinned = self.pinned if self.wanted else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(seen.values, pinned.values):
             self.pinned = None
-        if not self.settle():
-            self._say()
+        self.settle()
 
     def settle(self) -> bool:
         """Pin what is shown if the button is down, else unpin; return whether the pin changed."""
-        wanted = self._seen if self.toggle.value else None
+        wanted = self._seen if self.wanted else None
         if (wanted is None) == (self.pinned is None):
             return False
         self.pinned = wanted
         if wanted is None:
             self._canvas.unpin()
-            self._answer.value = self._of_question = False
-            self.box.remove_class("bdl-pinned")
+            self.compared = self._of_question = False
         else:
             self._canvas.pin()
-            if not self._of_question:
-                self.box.add_class("bdl-pinned")
         self._hold()
-        self._say()
         return True
 
     def marked(self, said: Said) -> str:
@@ -115,16 +104,24 @@ class Pin:
         both = (self._seen, self.pinned)
         return len({is_trained(seen.result) for seen in both if seen is not None}) == 1
 
-    def _say(self) -> None:
-        self._words.value = _ASKED
+    @property
+    def words(self) -> str:
+        """Return, as HTML, what stayed the same and what changed, or what to do."""
         if self.pinned is not None and not self._is_fair:
-            self._words.value = _UNEQUAL
-        elif self._answer.value and self.pinned is not None and self._seen is not None:
-            with RENDER_LOCK:  # artists are read
-                told = self._compare(self.pinned, self._seen)
-            self._words.value = " ".join(
-                f"<b>{name}:</b> {html.escape(what)}." for name, what in told.items()
-            )
+            return _UNEQUAL
+        if not (self.compared and self.pinned is not None and self._seen is not None):
+            return _ASKED
+        with RENDER_LOCK:  # artists are read
+            found = self._compare(self.pinned, self._seen)
+        return " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in found.items())
+
+    def on_pin(self, on: bool) -> None:
+        """Pin what is shown, or unpin A."""
+        (self.set if on else self.unset)()
+
+    def on_compare(self, on: bool) -> None:
+        """Say what stayed the same since A, or ask for it."""
+        self.compared = on
 
     def _compare(self, then: Seen, now: Seen) -> dict[str, str]:
         """Return what stayed the same between two states and what changed: texts by heading."""
@@ -150,3 +147,28 @@ class Pin:
 def _arrow(name: str, control: Widget, then: object, now: object) -> str:
     old, new = (controls.written(control, value) for value in (then, now))
     return f"{getattr(control, 'description', name)} {old} → {new}"
+
+
+class PinBox:
+    """The button *pin A*, and the box that compares the shown state with A.
+
+    ``send`` gets "pin" and "compare", each with ``on``.
+    """
+
+    def __init__(self, send: Callable[..., object]) -> None:
+        self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
+        self.toggle.observe(lambda change: send("pin", on=change["new"]), names="value")
+        self._answer = controls.toggle("answer", "what stayed the same, and what differs from A")
+        self._answer.observe(lambda change: send("compare", on=change["new"]), names="value")
+        self._words = ipywidgets.HTML(_ASKED)
+        self.box = controls.box("bdl-pin", [self._answer, self._words])
+
+    def show(self, pin: Pin) -> None:
+        """Show whether A is pinned, and what changed since."""
+        self.toggle.value, self._answer.value, self._words.value = (
+            pin.wanted,
+            pin.compared,
+            pin.words,
+        )
+        open_ = pin.pinned is not None and not pin.pinned_by_question
+        (self.box.add_class if open_ else self.box.remove_class)("bdl-pinned")

@@ -11,10 +11,6 @@ const HELP =
   "Data points. Page Up and Page Down choose a point, arrows move it, with Shift further, " +
   "Delete removes it, Insert adds one beside it.";
 
-const DRAW =
-  "The edges of a band. Arrows to the left and right choose a place, arrows up and down move it, " +
-  "with Shift further.";
-
 const make = (kind, attributes = {}) => {
   const element = document.createElementNS(SVG, kind);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -39,13 +35,12 @@ class Handles {
     this.svg = make("svg", {
       class: "bdl-hand", tabindex: "0", role: "application", "aria-label": HELP,
     });
-    this.stages = []; // for each panel: {panel, group, ground, dots, edges}
+    this.stages = []; // for each panel: {panel, group, ground, dots}
     this.said = document.createElement("div");
     this.said.className = "bdl-said";
     this.said.setAttribute("role", "status");
     el.append(this.svg, this.said);
     this.points = [];
-    this.kind = ""; // "edges" if the points are those of a drawn band, which move up and down only
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
     this.frame = 0; // number of the animation frame that will send a place
@@ -68,7 +63,6 @@ class Handles {
     this.svg.addEventListener("lostpointercapture", (event) => {
       if (event.target === this.svg) this.up(event, false); // of a dot: the svg has taken it
     });
-    this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
     this.svg.addEventListener("blur", () => this.sendNow()); // before a click on a button takes effect
@@ -135,8 +129,7 @@ class Handles {
   // Drawing.
 
   take() {
-    const { at, answers, kind } = { at: [], answers: 0, kind: "", ...this.model.get("points") };
-    if (kind !== this.kind) [this.kind, this.points, this.held] = [kind, [], null];
+    const { at, answers } = { at: [], answers: 0, ...this.model.get("points") };
     if (!this.held && !this.frame && answers >= this.sent) this.points = at.map((p) => [...p]);
     this.show();
   }
@@ -146,36 +139,27 @@ class Handles {
     while (this.stages.length > panels.length) this.stages.pop().group.remove();
     while (this.stages.length < panels.length) {
       const [group, ground, dots] = [make("g"), make("rect", { class: "bdl-ground" }), make("g")];
-      const edges = [make("polyline", { class: "bdl-edge" }), make("polyline", { class: "bdl-edge" })];
-      group.append(ground, ...edges, dots);
+      group.append(ground, dots);
       this.svg.append(group);
-      this.stages.push({ group, ground, dots, edges });
+      this.stages.push({ group, ground, dots });
     }
     this.svg.style.display = panels.length ? "" : "none";
     this.chosen = Math.min(this.chosen, this.points.length - 1);
     panels.forEach((panel, k) => this.showPanel(Object.assign(this.stages[k], { panel })));
     this.svg.classList.toggle("bdl-map", !this.main);
-    const help = this.kind === "edges" ? DRAW : HELP;
-    this.svg.setAttribute("aria-label", this.main ? help : "A place in the picture, for the pointer");
+    this.svg.setAttribute("aria-label", this.main ? HELP : "A place in the picture, for the pointer");
     for (const stage of this.stages) stage.group.classList.toggle("bdl-main", stage === this.main);
-    this.svg.classList.toggle("bdl-drawing", this.kind === "edges");
     this.svg.setAttribute("tabindex", this.main ? "0" : "-1");
   }
 
   showPanel(stage) {
-    const { panel, ground, dots, edges } = stage;
+    const { panel, ground, dots } = stage;
     const [w, h] = this.size();
     for (const [name, value] of Object.entries({
       x: w * panel.left, y: h * panel.top, width: w * panel.width, height: h * panel.height,
     }))
       ground.setAttribute(name, value);
-    const first = this.kind === "edges" && stage !== this.main; // a band is drawn in one panel
-    const shown = panel.kind === "points" && !first ? this.points : [];
-    const half = this.kind === "edges" ? shown.length / 2 : 0;
-    edges.forEach((edge, side) => {
-      const line = shown.slice(side * half, (side + 1) * half);
-      edge.setAttribute("points", line.map((p) => this.toPage(panel, p).join(",")).join(" "));
-    });
+    const shown = panel.kind === "points" ? this.points : [];
     while (dots.childElementCount > shown.length) dots.lastChild.remove();
     while (dots.childElementCount < shown.length)
       dots.append(make("circle", { r: 7, class: "bdl-dot" }));
@@ -213,7 +197,7 @@ class Handles {
 
   // Add a point without waiting for an answer, since the next key may be for it.
   add(x, y) {
-    if (this.kind || this.points.length >= this.main.panel.most) return;
+    if (this.points.length >= this.main.panel.most) return;
     this.sendNow();
     this.points.push([x, y]);
     this.send("add", { x, y });
@@ -221,26 +205,11 @@ class Handles {
   }
 
   remove(i) {
-    if (this.kind || this.points.length < 2) return;
+    if (this.points.length < 2) return;
     this.sendNow();
     this.points.splice(i, 1);
     this.send("remove", { i });
     this.choose(Math.min(i, this.points.length - 1));
-  }
-
-  // Report the pointer in a panel with hover, at most once a frame.
-  point(at) {
-    const [stage] = at ? this.under(at, 0) : [];
-    const wanted = stage?.panel.hover ? stage : null;
-    if (!wanted && !this.pointed) return;
-    this.pointed = wanted;
-    this.place = at;
-    this.hover ||= requestAnimationFrame(() => {
-      this.hover = 0;
-      const [x, y] = this.pointed ? this.toData(this.pointed.panel, this.place) : [0, 0];
-      const panel = this.pointed ? this.stages.indexOf(this.pointed) : -1;
-      this.model.send({ act: "hover", panel, x, y });
-    });
   }
 
   // Report a place in an "at" panel.
@@ -304,7 +273,6 @@ class Handles {
   move(event) {
     const held = this.held;
     const at = this.at(event);
-    if (!held) this.point(at);
     if (!held || held.id !== event.pointerId) return;
     if (held.i < 0) {
       this.place = at;
@@ -320,7 +288,7 @@ class Handles {
       this.send("down");
     }
     const [x, y] = this.toData(held.stage.panel, at);
-    this.points[held.i] = [this.kind ? this.points[held.i][0] : x, y];
+    this.points[held.i] = [x, y];
     this.show();
     this.follow(held.i);
   }
@@ -365,10 +333,6 @@ class Handles {
     if (event.key in ARROWS) {
       const far = event.shiftKey ? 5 : 1;
       const [dx, dy] = ARROWS[event.key];
-      if (this.kind && dx) {
-        this.choose((i + dx + n) % n);
-        return true;
-      }
       this.chosen = i;
       this.points[i] = [within(x + far * dx * across, xs), within(y + far * dy * up, ys)];
       this.show();

@@ -8,6 +8,7 @@ from typing import Any
 import ipywidgets
 
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.controls import Values, Widget
 
 
@@ -24,75 +25,78 @@ class Question:
     before: Values = field(default_factory=dict)  # values of controls where the question begins
 
 
-class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
-    """The question with its choices; a verdict replaces it once the control is at the target.
+class Asked(Owned):
+    """A question that is asked; a verdict comes once its control is at the target.
 
-    The button *take me there* calls ``take`` with the values to set. Choosing an answer calls
-    ``compare``, which pins the present state. If ``question.before`` has values, ``compare`` is not
-    called, because the question begins in another state.
+    Args:
+        question: The question.
+        control: Its control, which says how far it can move.
+        values: The values of the controls when the question is asked.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        control: Widget,
-        take: Callable[[dict[str, Any]], object],
-        compare: Callable[[], object] = lambda: None,
-    ) -> None:
-        self._question, self._control = question, control
-        self._take, self._pin_start = take, compare
+    def __init__(self, question: Question, control: Widget, values: Values) -> None:
+        self.question, self._control = question, control
+        self.begin(values)
+
+    def begin(self, values: Values) -> None:
+        """Ask the question, without an answer and a verdict."""
+        self._start = values[self.question.control]
+        self.choice: str | None = None
+        self.verdict = ""
+
+    def choose(self, choice: str, values: Values) -> None:
+        """Note an answer, given at these values."""
+        if not self.verdict:
+            self.choice, self._start = choice, values[self.question.control]
+
+    @property
+    def target(self) -> Any:
+        """Return the value of the control at which the verdict is shown."""
+        if self.question.target is not None:
+            return self.question.target
+        return self._start + (1 if self._start < self._control.max else -1)
+
+    def see(self, values: Values) -> None:
+        """Give the verdict if there is an answer and the control is at the target or beyond."""
+        value, target, question = values[self.question.control], self.target, self.question
+        if self.verdict or self.choice is None:
+            return
+        there = controls.alike(value, target)
+        if not (there or question.control in question.before or isinstance(value, bool | str)):
+            there = min(self._start, value) < target < max(self._start, value)
+        if there:
+            expected = question.choices[question.answer]
+            right = self.choice == expected
+            said = "As you said" if right else f"The answer is “{expected}”"
+            said = html.escape(f"{said}. {question.because}")
+            self.verdict = f"<b>{'✓' if right else '✗'}</b> {said}"
+
+
+class QuestionBox:
+    """The box with the question, its choices and the button *take me there*, or the verdict.
+
+    ``send`` gets "answer" with the ``choice``, and "go" from the button.
+    """
+
+    def __init__(self, question: Question, send: Callable[..., object]) -> None:
         self._said = controls.words("", "bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}
         )
         self._there = controls.button(
-            "take me there", "choose an answer first; then this goes there from the start", self._go
+            "take me there",
+            "choose an answer first; then this goes there from the start",
+            lambda: send("go"),
         )
         answers = controls.box("bdl-answers", [self._choices, self._there])
-        super().__init__(children=[self._said, answers])
-        self.add_class("bdl-question")
-        self._choices.observe(lambda _: self._on_choice(), names="value")
-        control.observe(lambda _: self._on_move(), names="value")
-        self.ask()
+        self.box = ipywidgets.VBox([self._said, answers])
+        self.box.add_class("bdl-question")
+        self._choices.observe(lambda change: send("answer", choice=change["new"]), names="value")
 
-    def ask(self) -> None:
-        self._start, self.unlocked = self._control.value, False  # unlocked: the verdict is shown
-        self._choices.value, self._choices.disabled, self._there.disabled = None, False, True
-        self._said.value = f"<b>Predict first.</b> {html.escape(self._question.text)}"
-
-    @property
-    def target(self) -> Any:
-        """Return the value of the control at which the verdict is shown."""
-        if self._question.target is not None:
-            return self._question.target
-        return self._start + (1 if self._start < self._control.max else -1)
-
-    def _on_choice(self) -> None:
-        if not self.unlocked and self._choices.value is not None:
-            self._start = self._control.value
-            self._there.disabled = False
-            if not self._question.before:
-                self._pin_start()
-
-    def _on_move(self) -> None:
-        """Show the verdict if a choice was made and the control is at the target or beyond."""
-        value, target = self._control.value, self.target
-        if self.unlocked or self._choices.value is None:
-            return
-        there = controls.alike(value, target)
-        begins_elsewhere = self._question.control in self._question.before
-        if not (there or begins_elsewhere or isinstance(value, bool | str)):
-            there = min(self._start, value) < target < max(self._start, value)
-        if not there:
-            return
-        self.unlocked = self._choices.disabled = self._there.disabled = True
-        right = self._choices.index == self._question.answer
-        expected = self._question.choices[self._question.answer]
-        verdict = "As you said" if right else f"The answer is “{expected}”"
-        said = f"{verdict}. {self._question.because}"
-        self._said.value = f"<b>{'✓' if right else '✗'}</b> {html.escape(said)}"
-
-    def _go(self) -> None:
-        if self._choices.value is not None:
-            self._take({**self._question.before, self._question.control: self.target})
-            self._on_move()
+    def show(self, asked: Asked) -> None:
+        """Show the question or its verdict."""
+        over = bool(asked.verdict)
+        text = html.escape(asked.question.text)
+        self._said.value = asked.verdict or f"<b>Predict first.</b> {text}"
+        self._choices.value, self._choices.disabled = asked.choice, over
+        self._there.disabled = over or asked.choice is None

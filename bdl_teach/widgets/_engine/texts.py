@@ -12,6 +12,8 @@ A file has, in this order:
     An empty row ``name = []``, and ``name`` in a group, stand for controls that the class supplies.
 ``[gone]``: ``name = sentence`` for each control of earlier versions, whose values a state may still
     hold: they are left out, and the status line says the sentence.
+``[renamed.CONTROL]``: ``old = new`` for each value of a control that earlier versions wrote
+    otherwise.
 ``[groups]``: ``NAME = [names of controls and buttons]``, in their order beside the picture.
 ``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``: ``name = [look, values]``: a sentence that says where to look, which must be true for
@@ -55,6 +57,7 @@ class Texts:
     status: Mapping[str, str]
     groups: Mapping[str, tuple[str, ...]]
     gone: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     presets: Presets = field(default_factory=dict)
     question: Question | None = None

@@ -1,387 +1,508 @@
-"""The worker of an explorer: a thread that computes and draws for the newest control values.
+"""The worker of an explorer: a thread that owns all its state, computes and draws.
 
-A second thread improves the result while no control moves, and hands what it finds to the worker.
-Rendering holds a process-wide lock, since Jupyter may run widget callbacks on another thread.
+It answers messages from its mailbox. A second thread improves the result while no control moves,
+and sends what it finds.
 """
 
 from __future__ import annotations
 
+import inspect
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, as_data_url
-from bdl_teach.widgets._engine.contract import Job, Result
+from bdl_teach.widgets._engine.background import Mailbox, Message, Owned
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
 from bdl_teach.widgets._engine.controls import Values
-from bdl_teach.widgets._engine.missions import Moved
+from bdl_teach.widgets._engine.missions import Missions, Moved
+from bdl_teach.widgets._engine.model import Host, Model
 from bdl_teach.widgets._engine.pinning import Seen, is_trained
-from bdl_teach.widgets._engine.pointer import PointerInput
+from bdl_teach.widgets._engine.pointer import Pointer
 from bdl_teach.widgets._engine.replay import PACE
-from bdl_teach.widgets._engine.status import Readings, Said, plain
+from bdl_teach.widgets._engine.session import Session
+from bdl_teach.widgets._engine.stage import Stage
+from bdl_teach.widgets._engine.status import Readings
+
+if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.view import View
 
 REST = 0.8  # seconds without a movement that are a rest
 IMPROVE, FOLLOW = 0.07, 0.12  # seconds from a movement to these methods: no drag pays for them
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
+MOVES = {*["move", "set", "undo", "redo", "reset", "preset", "go", "press", "ask", "table"]}
+TICKS = MOVES | {"pointer", "tick"}  # the messages that can ask for a tick
 
-class Worker(PointerInput[Result]):
-    """The part of an explorer that computes and draws."""
 
-    def _request(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act``, then to make a tick."""
-        with self._asking:
-            self._rested.clear()
-            self._asked_at = time.monotonic()
-            self._past.note(self._undoable(), self._asked_at)
-            self._asked += 1
-            self._slot.put((self._asked, self.state()), act)
-        if self._missions is not None:
-            self._missions.moved()
-        self._show_state()
+class Worker(Owned):
+    """The thread of an explorer, and all that changes in it.
 
-    def _draw_again(self, act: Callable[[], object] | None = None) -> None:
-        """Ask the worker to call ``act`` and to redraw the present result, without a tick."""
-        with self._asking:
-            self._slot.put((self._asked, self.state()), act)
+    Args:
+        mailbox: The messages, from the page, from Python and from other threads.
+        model: What the explorer's author wrote.
+        session: What the learner has set.
+        stage: What the picture shows.
+        view: The page, which shows what this hands it.
+    """
+
+    def __init__(
+        self, mailbox: Mailbox, model: Model[Any], session: Session, stage: Stage, view: View
+    ) -> None:
+        self.mailbox, self.model, self.session, self.stage = mailbox, model, session, stage
+        self._view = view
+        self.pointer = Pointer(model, session, stage)
+        self.missions = Missions(model.TEXTS.missions, session.known)
+        self.ticks = 0
+        self.warmed = threading.Event()  # set when all programs have been compiled
+        self._improving = threading.Lock()  # held by the one thread that improves
+        self._chores_begun = False
+        self._answered = 0  # the session's version at the last tick
+        self._improved = 0  # that version when a thread was last asked to improve its result
+        self._is_best = False  # whether that thread has ended
+        self._instead = ""  # a sentence that is shown for the status line until the next tick
+        self._unseen = False  # while a result that is not to be shown is computed
+        self._unanswered = 0  # number of messages before a result that is not finished
+        self._asked_at = 0.0  # when the last movement was made, by ``time.monotonic``
+        self._moved_at = 0.0  # when controls moved by themselves
+        self._without_still: list[Callable[[], object]] = []  # each adds a still to an output
+        parts = (session, stage.film, stage.pin, stage, self.pointer, self.missions, self)
+        others = (session.history, session.presets, session.asked)
+        self._owned = [part for part in (*parts, *others) if part is not None]
+        self._handlers = {
+            name.removeprefix("on_"): getattr(part, name)
+            for part in parts
+            for name in dir(part)
+            if name.startswith("on_")
+        }
+
+    # Messages.
+
+    def send(self, act: str, **given: Any) -> None:
+        """Send a message to this worker; what it changes in the page itself is no message."""
+        if threading.get_ident() != self._owner:
+            self.mailbox.put(act, given, moves=act in TICKS)
+
+    def run(self) -> None:
+        """Answer messages until the explorer is closed."""
+        for part in self._owned:
+            part.own()
+        while self.mailbox.ready() and not self.mailbox.closed:
+            with suppress(Moved):
+                self._answer(self.mailbox.take())
+
+    def _pause(self, seconds: float = 0.0) -> None:
+        """Wait for a message; raise ``Moved`` if one comes, or if the explorer is closed."""
+        if self.mailbox.ready(max(seconds, 0.0)):
+            raise Moved
 
     @property
     def _overtaken(self) -> bool:
         """Return whether a control moved since the last tick began, or the explorer is closed."""
-        return self._slot.closed or self._asked != self._answered
+        return self.mailbox.closed or self.mailbox.moving > 0
 
-    def _work(self) -> None:
-        """Answer requests until the explorer is closed."""
-        while (job := self._slot.take()) is not None:
-            with suppress(Moved):
-                self._answer(*job)
+    def moved(self) -> bool:
+        """Show a better result that has come, and return whether a control has moved."""
+        if threading.get_ident() != self._owner:  # one of the chores asks
+            return self._overtaken
+        found = self.mailbox.take("found")
+        for message in found:
+            self._handle(message)
+        self.mailbox.done(len(found))
+        return self._overtaken
 
-    def _pause(self, seconds: float = 0.0) -> None:
-        """Wait for a request; raise ``Moved`` if one comes, or if the explorer is closed."""
-        if self._slot.ready(seconds):
-            raise Moved
+    def _handle(self, message: Message) -> bool:
+        """Call the handler of a message; return whether the picture may have to change.
 
-    def _answer(self, version: int, job: Job) -> None:
-        """Show the result for a request, and improve it; raise ``Moved`` at a new request."""
-        asked, values = job
+        A handler returns ``False`` if not, and a sentence to show it until the next tick. An
+        exception is shown over the picture.
+        """
+        handler, given = self._handlers[message.act], message.given
+        if "when" in inspect.signature(handler).parameters:
+            given = {**given, "when": message.when}
+        if message.act in MOVES:
+            self.stage.film.to_end()
+        if message.act in TICKS:
+            self._asked_at = message.when
         try:
-            for act in self._slot.messages():
-                act()
-        except Exception as raised:
-            self._show_failure(raised)
-        if asked == self._answered:
-            self._show_what_was_found()
-            self._repaint()
-            self._slot.shown_again(version)
-            self._rest(values)
+            answer = handler(**given)
+            self._instead = answer if isinstance(answer, str) else self._instead
+            return answer is not False
+        except Exception as error:
+            self._show_failure(error)
+            return False
+
+    def _answer(self, messages: list[Message]) -> None:
+        """Show the result after some messages, and improve it; raise ``Moved`` at a new one."""
+        changed = [self._handle(message) for message in messages]
+        self._unanswered += len(messages)
+        if self.session.version == self._answered:
+            if any(changed):
+                self._repaint()
+            self._show_all()
+            self._done()
+            self._rest()
             return
-        self._answered, self._pointed = asked, None
+        self._answered, self._instead = self.session.version, ""
+        self.missions.look()
+        self._show_controls()
         try:
             self._pin_before()
-            self._tick(values)
+            self._tick(self.session.values)
         except BaseException as error:  # handed to whoever waits, and said in the status
             self._show_failure(error)
-            self._slot.done(version, error)
-            return
-        self._slot.done(version, None)
+            self.mailbox.fail(error)
+        else:
+            self.mailbox.fail(None)
+        self._show_all()
+        self._done()
         self._begin_chores()
-        self._rest(values)
+        self._rest()
 
-    def _rest(self, values: Values) -> None:
-        """Play the replay if it is on, then improve the result; raise ``Moved`` at a request."""
+    def _done(self) -> None:
+        """Record that all messages are answered, unless more of the result is to come."""
+        result = self.stage.result
+        if self.mailbox.failed or result is None or self.model.finished(result):
+            self.mailbox.done(self._unanswered)
+            self._unanswered = 0
+
+    # A tick.
+
+    def _tick(self, values: Values) -> None:
+        start = time.perf_counter()
+        result = self.model.complete(values, self.model.compute(values))
+        computed = time.perf_counter()
+        self._paint(result, values)
+        self.ticks += 1
+        shares = self.model.words(result).get("shares", "")
+        spent = f" · {self.model.TEXTS.work} {1e3 * (computed - start):.0f} ms{shares}"
+        self.stage.spent = spent if self.ticks > 1 else ""
+
+    def _pin_before(self) -> None:
+        """Draw the question's first state and pin it in grey, if *take me there* was clicked."""
+        before, self.session.compared = self.session.compared, None
+        if before is None:
+            return
+        if not controls.same(before, self.stage.painted):
+            self._tick(before)
+        self.stage.pin.set_for_question()
+        self.stage.settle_pin()
+
+    def _paint(
+        self, result: Any, values: Values, *, better: bool = False, sharp: bool = False
+    ) -> None:
+        """Draw and show a result, as ``Stage.draw`` and ``Stage.render`` do."""
+        self.stage.draw(result, values, better=better)
+        self._show_picture(sharp=sharp)
+
+    def show_part(self, result: Any) -> None:
+        """Show a part of a result, unless a control has moved, or it is not to be shown."""
+        if not self._overtaken and not self._unseen and threading.get_ident() == self._owner:
+            self.stage.draw_part(result)
+            self._show_picture(sharp=False)
+
+    def _repaint(self) -> None:
+        """Redraw the present result after a change of size, frame or pinned state."""
+        if self.stage.result is not None and self.stage.film.moved:
+            try:
+                self._paint(self.stage.result, self.stage.painted)
+            except Exception as error:
+                self._show_failure(error)
+        else:
+            self.stage.settle_pin()
+            self._show_picture(sharp=time.monotonic() > self._asked_at + SHARPEN)
+
+    # At rest.
+
+    def _rest(self) -> None:
+        """Play the replay if it is on, then improve the result; raise ``Moved`` at a message."""
         self._play()
-        self._move_on(values)
+        self._move_on()
         self._pause(self._asked_at + IMPROVE - time.monotonic())
-        self._begin_to_improve(values)
+        self._begin_to_improve()
         self._pause(self._asked_at + FOLLOW - time.monotonic())
-        while self._film.at_end and self._go_on(values, at_rest=False):
+        at_end = self.stage.film.at_end
+        while at_end and self._follow(at_rest=False):
             self._pause()
+        if not at_end or (self._is_best and not self.model.awaits()):
+            self.mailbox.rest()
         self._pause(SHARPEN - FOLLOW)
         self._show_picture(sharp=True)
-        self._picture.alt = f"{self.TEXTS.alt} {self.status}"
+        self._view.picture.alt = f"{self.model.TEXTS.alt} {self._view.said}"
         self._keep_stills()
-        if not self._film.at_end:
+        if not at_end:
             return
         self._pause(REST - SHARPEN)
         followed = True
         while followed:
-            self._look_at_mission(values)
+            self._judge_mission()
             self._pause()
-            followed = self._go_on(values, at_rest=True)
+            followed = self._follow(at_rest=True)
             self._pause()
 
-    def _go_on(self, values: Values, *, at_rest: bool) -> bool:
-        """Call ``_follow``, and show what it finds; return whether it found something."""
-        if self.result is None:
+    def _follow(self, *, at_rest: bool) -> bool:
+        """Call ``Model.follow``, and show what it finds; return whether it found something."""
+        if self.stage.result is None:
             return False
-        spent = "" if at_rest else self._spent
+        spent = "" if at_rest else self.stage.spent
         try:
-            better = self._follow(at_rest=at_rest)
+            better = self.model.follow(self.stage.result, at_rest=at_rest)
             if better is not None and not self._overtaken:
-                self._paint(better, values, better=True, sharp=at_rest)
-                self._spent = spent
-                self._say_what_is_shown()
+                self._paint(better, self.session.values, better=True, sharp=at_rest)
+                self.stage.spent = spent
         except Exception as error:
             self._show_failure(error)
-            return False
+            better = None
+        self._show_all()
         return better is not None
 
-    def _begin_to_improve(self, values: Values) -> None:
-        """Have ``_improve_at_rest`` improve the shown result, unless it has been asked to.
+    def _begin_to_improve(self) -> None:
+        """Have a thread improve the shown result, unless one has been asked to.
 
         A pinned result that is not ``trained`` is improved first, for a fair comparison.
         """
-        if self.result is None or self._improved == self._answered or not self._film.at_end:
+        stage, values = self.stage, self.session.values
+        if stage.result is None or self._improved == self._answered or not stage.film.at_end:
             return
-        self._improved = self._answered
-        pinned = self._pin.pinned
+        self._improved, self._is_best = self._answered, False
+        pinned = stage.pin.pinned
         if pinned is None or is_trained(pinned.result) or controls.same(pinned.values, values):
             pinned = None
-        self._at_rest.put((self._answered, values, self.result, pinned))
+        shown = Seen(values, stage.words_of(stage.result), stage.result)
+        version = self._answered
+        background.start(lambda: self._improve_in_a_thread(version, shown, pinned))
 
-    def _improve_at_rest(self) -> None:
-        """Improve the results that the worker hands over, on a thread of its own."""
-        while (job := self._at_rest.take()) is not None:
-            asked, values, result, pinned = job[1]
-            rest = time.monotonic() + REST - IMPROVE
+    def _improve_in_a_thread(self, version: int, shown: Seen, pinned: Seen | None) -> None:
+        """Improve results, on a thread of its own; a newer one waits until this one has ended."""
+        rest = time.monotonic() + REST - IMPROVE
+        with self._improving:
             if pinned is not None:
-                for better in self._better(asked, rest, pinned.values, pinned.result):
+                for better in self._better(version, rest, pinned):
                     pinned = pinned._replace(result=better)
                     if is_trained(better):
                         break
-            for better in self._better(asked, rest, values, result):
+            for better in self._better(version, rest, shown):
                 if is_trained(better):
-                    show = partial(self._show_better, asked, values, better, pinned)
-                    self._found.append(show)
-                    self._draw_again()
+                    self.send("found", version=version, better=better, pinned=pinned)
                     pinned = None
-            with self._asking:
-                if self._asked == asked:
-                    self._rested.set()
-            if self._without_still:
-                self._draw_again()
+        self.send("improved", version=version)
 
-    def _better(self, asked: int, rest: float, values: Values, result: Result) -> Iterator[Result]:
+    def _better(self, version: int, rest: float, seen: Seen) -> Iterator[Any]:
         """Yield ever better results; end if there is none, or if a control has moved.
 
         From the time ``rest`` on, by ``time.monotonic``, the controls are at rest.
         """
+        result = seen.result
         for at_rest in (False, True):
-            if at_rest and self._at_rest.ready(rest - time.monotonic()):
-                return
+            while at_rest and self._is_newest(version) and time.monotonic() < rest:
+                time.sleep(min(0.05, max(0.0, rest - time.monotonic())))
             with suppress(Exception):  # the shown result remains
-                while self._asked == asked and not self._slot.closed:
-                    better = self._improve(values, result, at_rest=at_rest)
-                    if better is None or self._asked != asked:
+                while self._is_newest(version):
+                    better = self.model.improve(seen.values, result, at_rest=at_rest)
+                    if better is None or not self._is_newest(version):
                         break
                     yield (result := better)
 
-    def _show_what_was_found(self) -> None:
-        """Show what the improving thread has found; the worker also calls this while it samples."""
-        while self._found:
-            try:
-                self._found.pop(0)()
-            except Exception as error:
-                self._show_failure(error)
+    def _is_newest(self, version: int) -> bool:
+        return version == self.session.version and not self._overtaken
 
-    def _show_better(self, asked: int, values: Values, better: Result, pinned: Seen | None) -> None:
+    def on_found(self, version: int, better: Any, pinned: Seen | None) -> bool:
         """Show a better result, unless it is too late; ``pinned`` is a better pinned state."""
-        if self._asked != asked:
-            return
-        if not self._film.at_end:  # a frame of the replay is shown: it is found again afterwards
+        stage, values = self.stage, self.session.values
+        if not self._is_newest(version):
+            return False
+        if not stage.film.at_end:  # a frame of the replay is shown: it is found again afterwards
             self._improved = 0
-            return
-        if pinned is not None and self._pin.pinned is not None:
-            self._draw_all(pinned.result, pinned.values, better=True)
-        spent = self._spent
+            return False
+        if pinned is not None and stage.pin.pinned is not None:
+            stage.draw(pinned.result, pinned.values, better=True)
+        spent = stage.spent
         sharp = time.monotonic() > self._asked_at + SHARPEN
-        self._paint(self._complete(values, better), values, better=True, sharp=sharp)
-        self._spent = spent
-        self._say_what_is_shown()
+        self._paint(self.model.complete(values, better), values, better=True, sharp=sharp)
+        stage.spent = spent
+        self._show_all()
+        return False
 
-    def _look_at_mission(self, values: Values) -> None:
-        """Check whether the chosen mission is done; stop checking when a request comes."""
-        if self._missions is None or self._missions.chosen is None or self.result is None:
+    def on_improved(self, version: int) -> bool:
+        """Note that no better result will come."""
+        self._is_best = self._is_best or version == self._answered
+        return False
+
+    def on_wake(self) -> bool:
+        """Go on: something that was awaited is there."""
+        return False
+
+    def _judge_mission(self) -> None:
+        """Check whether the chosen mission is done; stop checking when a message comes."""
+        if self.missions.chosen is None or self.stage.result is None:
             return
-        away = {name: False for name in self.TEXTS.stays if not self._missions.chosen.way.get(name)}
-        others = [{**other, **away} for other in self._next_seeds(values)]
-        with suppress(Exception):  # such as a request, or a full disk: the picture goes on
-            readings = self._readings_of(self.result)
-            for _ in self._missions.judge(values, readings, others, self._read_unseen):
+        values, way = self.session.values, self.missions.chosen.way
+        away = {name: False for name in self.model.TEXTS.stays if not way.get(name)}
+        others = [{**other, **away} for other in self.model.next_seeds(values)]
+        with suppress(Exception):  # such as a message, or a full disk: the picture goes on
+            readings = self.stage.readings_of(self.stage.result)
+            for _ in self.missions.judge(values, readings, others, self._read_unseen):
+                self._show_all()
                 self._pause()
+        self._show_all()
 
     def _read_unseen(self, values: Values) -> Readings:
-        """Compute the readings of values that are not shown, such as those with another seed."""
-        return self._readings_of(self._compute(values))
-
-    def _complete(self, values: Values, result: Result) -> Result:
-        """Return a result to show with what else is known of it, such as the true posterior."""
-        return result
-
-    def _tick(self, values: Values) -> None:
-        start = time.perf_counter()
-        result = self._complete(values, self._compute(values))
-        computed = time.perf_counter()
-        self._paint(result, values)
-        self.ticks += 1
-        spent = f" · {self.TEXTS.work} {1e3 * (computed - start):.0f} ms{self._shares(result)}"
-        self._spent = spent if self.ticks > 1 else ""
-        self._say_what_is_shown()
+        self._unseen = True
+        try:
+            return self.stage.readings_of(self.model.unseen(values))
+        finally:
+            self._unseen = False
 
     def _play(self) -> None:
         """Show frame after frame while the replay plays."""
         spent = 0.0
-        while self._film.playing:
+        while self.stage.film.playing:
             self._pause(PACE - spent)
             began = time.perf_counter()
-            self._film.advance()
+            self.stage.film.advance()
             self._repaint()
+            self._show_all()
             spent = time.perf_counter() - began
 
-    def _move_on(self, values: Values) -> None:
-        """Move the controls as ``_next`` says."""
-        if (further := self._next(values)) is None:
+    def _move_on(self) -> None:
+        """Move the controls as ``Model.next`` says."""
+        if (further := self.model.next(self.session.values)) is None:
             return
         pause, moved = further
         self._pause(self._moved_at + pause - time.monotonic())
-        self._moved_at = time.monotonic()
-        for name, value in moved.items():
-            self._controls[name].value = value
-        self._pause()
+        self._moved_at = self._asked_at = time.monotonic()
+        self.session.on_edit(moved, self._moved_at, goes_on=True)
+        self.mailbox.put("wake", {})
+        raise Moved
 
-    def _repaint(self) -> None:
-        """Redraw the present result after a change of size, frame, pinned state or highlight."""
-        if self.result is None or not self._film.moved:
-            with RENDER_LOCK:
-                self._mark(self._shown, self._pointed)
-                if self._pin.settle():
-                    self._say_what_is_shown()
-                self._show_picture(sharp=time.monotonic() > self._asked_at + SHARPEN)
-            return
-        self._pointed = None
-        try:
-            self._paint(self.result, self._painted)
-            self._say_what_is_shown()
-        except Exception as error:
-            self._show_failure(error)
+    # What the page and Python ask for.
 
-    def _paint(
-        self, result: Result, values: Values, *, better: bool = False, sharp: bool = False
-    ) -> None:
-        """Draw and show a result, as ``_draw_all`` and ``_show_picture`` do."""
+    def on_press(self, name: str, when: float) -> None:
+        """Set what one of the explorer's own buttons sets."""
+        values = self.model.buttons()[name](self.session.values, self.stage.result)
+        if values is not None:
+            self.session.on_set(values, "", when)
+
+    def on_preset(self, name: str, when: float) -> None:
+        """Go to a preset; unpin what a question has pinned."""
+        self.stage.pin.unset(of_question=True)
+        self.session.on_preset(name, when)
+
+    def on_reset(self, when: float) -> None:
+        """Go to the first state; remove what a question has pinned."""
+        self.stage.pin.unset(of_question=True)
+        self.session.on_reset(when)
+
+    def on_answer(self, choice: str) -> None:
+        """Note the answer to the question, and pin the state where it begins."""
+        self.session.on_answer(choice)
+        if self.session.asked is not None and not self.session.asked.question.before:
+            self.stage.pin.set_for_question()
+
+    def on_place(self, place: dict[str, Any]) -> None:
+        """Draw at the size that the page has for the picture."""
+        self.stage.place = Place(**place)
+        self._begin_chores()
+
+    def on_save(self) -> bool:
+        """Offer the picture as files."""
         with RENDER_LOCK:
-            self._draw_all(result, values, better=better)
-            self._show_picture(sharp=sharp)
+            self._view.offer(self.stage.canvas.as_svg(), self.stage.canvas.still())
+        return False
 
-    def _draw_all(self, result: Result, values: Values, *, better: bool = False) -> None:
-        """Draw the result for these values, or the chosen frame of its training.
+    def on_share(self) -> str:
+        """Say what the page has copied."""
+        return f"Copied: {self._view.code()}"
 
-        With ``better``, the result replaces a pinned one for the same values.
-        """
-        shown = self._film.develop(result)
-        said = self._words_of(shown)
-        with RENDER_LOCK:
-            if self._label_axes(result):
-                self._pin.unset()  # A is in other units, and so is a drawn band
-                self._forget_drawing()
-                self._canvas.redraw_background(arrange=True)
-            if self._drawn_band is not None:
-                self._drawn_band.uncover()  # ``_draw`` sets the visibility of its artists
-            self._draw(shown)
-            self._mark(shown, self._pointed)
-            if (band := self._drawing) is not None:
-                band.hide(self._canvas.moving)
-            self._notice.set_visible(False)
-            self._pin.note(Seen(dict(values), said, result), better=better)
-        self.result, self._shown, self._painted = result, shown, values
-        self._said, self._spent = said, ""
-        self._show_points()
+    def on_displayed(self, keep: Callable[[], object]) -> bool:
+        """Call ``keep``, which adds a still to an output, once the result is the best."""
+        self._without_still.append(keep)
+        return False
 
-    def _pin_before(self) -> None:
-        """Draw the question's first state and pin it in grey, if *take me there* was clicked."""
-        before, self._compared = self._compared, None
-        if before is None:
-            return
-        if not controls.same(before, self._painted):
-            self._tick(before)
-        with RENDER_LOCK:
-            self._pin.set_for_question()
-            self._pin.settle()
+    # What the page shows.
 
-    def _words_of(self, shown: Result) -> Said:
-        """Return the status line of a result, or of a frame of its training."""
-        words = {
-            **self.TEXTS.status,
-            **self._words_on_points(shown),
-            **self._words(shown),
-            "film": self._film.words,
-        }
-        return Said("{film}{line}{units}", self._readings_of(shown), words, self._data(shown))
+    def _show_controls(self) -> None:
+        if not self._overtaken:  # else the page may be ahead
+            self._view.show_controls(self.session)
 
-    def _readings_of(self, shown: Any) -> dict[str, float]:
-        return {**self._readings_on_points(shown), **self._readings(shown)}
-
-    def _say_what_is_shown(self) -> None:
-        words = self._beside_drawing(self._pin.marked(self._said))
-        more = f"{self._notes_on_points()}{self._lost_points()}{self._left_out}"
-        stop = "." if more and not words.endswith(".") else ""
-        self._say(f"{words}{stop}{more}{self._spent}")
+    def _show_all(self) -> None:
+        """Show all but the picture."""
+        self._show_controls()
+        more = f"{self.pointer.notes()}{self.session.left_out}"
+        said = self._instead or self.stage.sentence(more)
+        self._view.show(said, self.stage, self.missions, self.pointer.places())
+        answer, self.pointer.answer = self.pointer.answer, None
+        if answer is not None:
+            self._view.picture.send(answer)
 
     def _show_picture(self, *, sharp: bool) -> None:
-        """Render the picture, with all pixels of a fine screen if ``sharp``, and send it."""
-        with RENDER_LOCK:
-            place = self._shown_at
-            if place is not None:
-                self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
-            picture = as_data_url(self._canvas.render())
-            panels = [panel.place() for panel in self._active_panels if panel.axes.get_visible()]
-        self._picture.is_still = False
-        self._picture.value = picture
-        self._picture.panels = panels
+        self._view.show_picture(*self.stage.render(sharp=sharp))
 
     def _show_failure(self, error: BaseException) -> None:
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
-        said = kind + self.TEXTS.in_words(str(error))
-        self._film.empty()
-        with RENDER_LOCK:
-            self._notice.set_text(sentence(said))
-            self._notice.set_visible(True)
-            self._show_picture(sharp=True)
-        self._said, self._spent = Said(plain(said)), ""
-        self._say(said)
+        self.stage.fail(sentence(kind + self.model.TEXTS.in_words(str(error))))
+        self._show_picture(sharp=True)
 
     def _keep_stills(self) -> None:
         """Add the missing stills to cell outputs once the result will not be improved further.
 
         The page rebuilds an output that changes: do not while the user is busy with the picture.
         """
-        while self._without_still and self._rested.is_set() and not self._picture.in_use:
-            self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
+        while self._without_still and self.mailbox.resting and not self._view.picture.in_use:
+            self._without_still.pop()()
 
-    def _begin_chores(self, unseen: bool = False) -> None:
-        """Start ``_chores`` in a thread, unless they were started before or it is too early.
+    # Programs that later ticks need.
+
+    def on_warm(self) -> None:
+        """Compile all programs, though no page shows the picture."""
+        self._begin_chores(unseen=True)
+
+    def _begin_chores(self, *, unseen: bool = False) -> None:
+        """Start ``Model.chores`` in a thread, unless they were started before or it is too early.
 
         It is too early before the first tick or, unless ``unseen``, until a page shows the picture.
         """
-        with self._asking:
-            if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
-                return
+        if not self._chores_begun and self.ticks and (unseen or self.stage.place is not None):
             self._chores_begun = True
-        background.start(self._do_chores)
+            background.start(self._do_chores)
 
     def _do_chores(self) -> None:
         try:
-            for chore in self._chores():
-                if self._slot.closed:
+            for chore in self.model.chores():
+                if self.mailbox.closed:
                     return
                 chore()
         finally:
-            self._warmed.set()
+            self.warmed.set()
+
+
+class WorkersHost(Host):
+    """What a model may ask of a worker, which is made after the model.
+
+    Args:
+        mailbox: The mailbox of the worker.
+        worker: Returns the worker.
+    """
+
+    def __init__(self, mailbox: Mailbox, worker: Callable[[], Worker]) -> None:
+        self._mailbox, self._worker = mailbox, worker
+
+    def moved(self) -> bool:
+        return self._worker().moved()
+
+    def show(self, result: Any) -> None:
+        self._worker().show_part(result)
+
+    def tick(self) -> None:
+        self._mailbox.put("tick", {}, moves=True)
+
+    def wake(self) -> None:
+        self._mailbox.put("wake", {})
 
 
 def sentence(words: str) -> str:
+    """Return words as a sentence."""
     return f"{words[:1].upper()}{words[1:]}."

@@ -19,8 +19,10 @@ from PIL import Image
 from bdl_teach import DivergedError
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
+from bdl_teach.widgets._engine.worker import Worker
 from tests.waiting import until
-from tests.widgets._engine.toy import START, Toy
+from tests.widgets._engine.toy import START, Toy, ToyModel
 
 HIGH = {**START, "width": 3.0, "n": 9}
 
@@ -77,12 +79,12 @@ def test_rerun_of_a_cell_keeps_no_earlier_explorer_alive() -> None:
 def test_picture_of_the_previous_explorer_stays_until_the_first_of_the_new(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown, free, compute = toy._picture.value, threading.Event(), Toy._compute
-    monkeypatch.setattr(Toy, "_compute", lambda *given: free.wait(60) and compute(*given))
+    shown, free, compute = toy._view.picture.value, threading.Event(), ToyModel.compute
+    monkeypatch.setattr(ToyModel, "compute", lambda *given: free.wait(60) and compute(*given))
     new = Toy(n=5)
-    assert new._picture.value == shown and new._picture.is_still
+    assert new._view.picture.value == shown and new._view.picture.is_still
     free.set()
-    assert new.wait()._picture.value != shown and not new._picture.is_still
+    assert new.wait()._view.picture.value != shown and not new._view.picture.is_still
     new.close()
 
 
@@ -112,8 +114,8 @@ def test_still_is_added_when_the_first_result_comes_during_the_display(
         def update(self, bundle: dict[str, Any], raw: bool) -> None:
             added.append(bundle)
 
-    free, compute = threading.Event(), Toy._compute
-    monkeypatch.setattr(Toy, "_compute", lambda *given: free.wait(60) and compute(*given))
+    free, compute = threading.Event(), ToyModel.compute
+    monkeypatch.setattr(ToyModel, "compute", lambda *given: free.wait(60) and compute(*given))
     toy = Toy()
 
     def display(bundle: dict[str, Any], **_: Any) -> Output:
@@ -130,7 +132,7 @@ def test_still_is_added_when_the_first_result_comes_during_the_display(
 
 def test_set_with_one_invalid_value_changes_no_control(toy: Toy) -> None:
     state, ticks, heard = toy.state(), toy.ticks, []
-    for control in toy._controls.values():
+    for control in toy._view.controls.values():
         control.observe(heard.append, names="value")
     for values in (
         {"n": 5, "width": 99.0},
@@ -150,7 +152,7 @@ def test_divergence_is_reported_over_the_picture_and_next_fit_succeeds(
 
     before = pixels(toy)
     with monkeypatch.context() as patch:
-        patch.setattr(toy, "_compute", diverge)
+        patch.setattr(toy._worker.model, "compute", diverge)
         with pytest.raises(DivergedError):
             toy.set(m=2)
         assert "diverged by step 315: lower the learning rate" in toy.status
@@ -158,8 +160,11 @@ def test_divergence_is_reported_over_the_picture_and_next_fit_succeeds(
     assert (pixels(toy.set(m=1)) == before).all() and "diverged" not in toy.status
 
 
-def test_error_in_a_request_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
-    toy._draw_again(lambda: 1 / 0)
+def test_error_in_a_message_is_reported_and_next_fit_succeeds(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(toy._worker._handlers, "place", lambda place: 1 / 0)
+    put(toy, 500, 320)
     assert toy.wait().status.startswith("ZeroDivisionError")
     assert toy.set(n=3).status.startswith("Height 3.")
 
@@ -167,37 +172,40 @@ def test_error_in_a_request_is_reported_and_next_fit_succeeds(toy: Toy) -> None:
 def test_exit_closes_every_explorer_and_leaves_no_thread() -> None:
     toys = [Toy().wait(), Toy().wait()]
     background.finish()
-    assert all(toy._slot.closed for toy in toys)
+    assert all(toy._worker.mailbox.closed for toy in toys)
     assert not any(thread.is_alive() for thread in background._threads)
 
 
 def test_background_compilation_waits_until_a_page_shows_the_explorer() -> None:
     done: list[str] = []
 
-    class Busy(Toy):
-        def _chores(self) -> Iterator[Callable[[], Any]]:
+    class Busy(ToyModel):
+        def chores(self) -> Iterator[Callable[[], Any]]:
             yield lambda: done.append("a chore")
 
-    made = Busy().wait()
+    made = Explorer.of("Busy", Busy)().wait()
     made.set(n=3)
-    assert not made._warmed.wait(0.2) and done == []
+    assert not made._worker.warmed.wait(0.2) and done == []
     for width in (600, 700):
-        made._picture.place = {"width": width, "height": 400, "ratio": 1.0}
+        made._view.picture.place = {"width": width, "height": 400, "ratio": 1.0}
         made.wait()
-    assert made._warmed.wait(60)
+    assert made._worker.warmed.wait(60)
     made.warm()
     assert done == ["a chore"]
     made.close()
 
 
-class Improving(Toy):
+class ImprovingModel(ToyModel):
     """A toy whose height grows by one at rest, up to the next multiple of ten."""
 
-    def _improve(
+    def improve(
         self, values: dict[str, Any], result: float, *, at_rest: bool = True
     ) -> float | None:
-        assert self._compute(values) <= result
+        assert self.compute(values) <= result
         return None if result % 10 == 0 else result + 1
+
+
+Improving = Explorer.of("Improving", ImprovingModel)
 
 
 @pytest.fixture
@@ -211,7 +219,11 @@ def test_result_improves_to_its_best_while_no_control_moves(improving: Improving
     until(lambda: improving.result == 10.0, "an improvement")
     until(lambda: improving.status == "Height 10.", "an improvement")
     time.sleep(0.2)
-    assert (improving.result, improving._bar.get_ydata()[1], improving.ticks) == (10.0, 10.0, 1)
+    assert (improving.result, improving._worker.model._bar.get_ydata()[1], improving.ticks) == (
+        10.0,
+        10.0,
+        1,
+    )
     improving.set(width=2.0, n=6)  # shown at once, then improved
     assert improving.ticks == 2
     until(lambda: improving.result == 20.0, "an improvement")
@@ -227,7 +239,7 @@ def test_moved_control_interrupts_further_training_of_the_old_fit(
         time.sleep(0.05)
         return result + 1
 
-    monkeypatch.setattr(improving, "_improve", slowly)  # endless
+    monkeypatch.setattr(improving._worker.model, "improve", slowly)  # endless
     until(lambda: len(steps) > 2, "an improvement")
     assert improving.set(width=3.0, n=9).ticks == 2
     until(lambda: 27.0 in steps, "an improvement")
@@ -236,7 +248,7 @@ def test_moved_control_interrupts_further_training_of_the_old_fit(
         steps.clear()
         raise ZeroDivisionError
 
-    monkeypatch.setattr(improving, "_improve", fails)
+    monkeypatch.setattr(improving._worker.model, "improve", fails)
     until(lambda: not steps, "a failure")
     assert improving.set(n=5).result == 15.0, "the worker goes on after the failure"
 
@@ -262,28 +274,28 @@ def test_true_posterior_toggle_survives_presets_undo_and_reset(toy: Toy) -> None
     toy.redo()
     assert toy.wait().state() == {**START, "n": 7, "seen": True}
     assert toy.preset("high").state() == {**HIGH, "seen": True}
-    assert toy._start.menu.value == "high"
+    assert toy._view._menu.value == "high"
     toy.reset()
     assert toy.wait().state() == {**START, "seen": True}
     toy.set(seen=False)
     assert toy.preset("high, seen").state()["seen"], "a preset may switch the toggle on"
-    assert toy._start.menu.value == "high, seen"
+    assert toy._view._menu.value == "high, seen"
 
 
 def live_size(toy: Toy) -> tuple[int, int]:
     """Return width and height of the picture that was sent to the page, in pixels."""
-    address = bytes(toy._picture.value)
+    address = bytes(toy._view.picture.value)
     return Image.open(io.BytesIO(base64.b64decode(address.split(b",")[1]))).size
 
 
 def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
-    toy._picture.place = {"width": width, "height": height, "ratio": ratio}
+    toy._view.picture.place = {"width": width, "height": height, "ratio": ratio}
 
 
 def test_picture_follows_the_page_size_without_a_refit(toy: Toy) -> None:
     assert live_size(toy) == (330, 165), "before the page has sent its size"
     computed: list[Any] = []
-    toy._compute = lambda values: computed.append(values) or 0.0  # type: ignore[method-assign]
+    toy._worker.model.compute = lambda values: computed.append(values) or 0.0
     put(toy, 500, 320)
     assert live_size(toy.wait()) == (500, 320)
     put(toy, 333, 222)
@@ -296,29 +308,34 @@ def test_value_set_during_a_resize_is_fitted_and_shown(
 ) -> None:
     """The worker has taken the resize, and waits, when the new value arrives."""
     taken, look = threading.Event(), threading.Event()
-    answer, store = toy._answer, toy._slot.put
+    answer, store = toy._worker._answer, toy._worker.mailbox.put
 
-    def hesitantly(*job: Any) -> Any:
+    def hesitantly(_worker: Worker, messages: Any) -> Any:
         taken.set()
         assert look.wait(60)
-        return answer(*job)
+        return answer(messages)
 
-    def late(*value: Any) -> None:
+    def late(*message: Any, **more: Any) -> None:
         look.set()
         time.sleep(0.3)
-        store(*value)
+        store(*message, **more)
 
-    monkeypatch.setattr(toy, "_answer", hesitantly)
+    monkeypatch.setattr(Worker, "_answer", hesitantly)
     put(toy, 500, 320)
     assert taken.wait(60)
-    monkeypatch.setattr(toy._slot, "put", late)
+    monkeypatch.setattr(toy._worker.mailbox, "put", late)
     assert toy.set(n=9).result == 9
 
 
-def test_explorer_class_without_texts_is_a_shared_part() -> None:
-    class Part(Explorer[float]):
-        pass
+def test_model_without_a_required_method_is_refused() -> None:
+    class Lame(Model[float]):
+        TEXTS = ToyModel.TEXTS
 
-    assert not hasattr(Part, "PRESETS")
-    with pytest.raises(TypeError, match=r"Lame: an explorer must define _make_panels, _compute"):
-        type("Lame", (Part,), {"TEXTS": Toy.TEXTS})
+    with pytest.raises(TypeError, match=r"Lame with abstract methods compute, draw, make_panels"):
+        Explorer.of("Lame", Lame)()
+
+
+def test_only_the_workers_thread_may_change_what_it_owns(toy: Toy) -> None:
+    for part in toy._worker._owned:
+        with pytest.raises(RuntimeError, match=r"expected its owner, thread \d+, to assign it"):
+            part.value = 1

@@ -11,11 +11,12 @@ from bdl_teach import progress as record
 from bdl_teach.progress import SOLVED, Progress
 from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Host
 from tests.waiting import until
-from tests.widgets._engine.toy import TEXTS, Toy, text
+from tests.widgets._engine.toy import TEXTS, ToyModel, text
 
 
-class Lift(Toy):
+class LiftModel(ToyModel):
     """A toy with three missions, which calls ``trouble[seed]`` before it computes a seed."""
 
     TEXTS = texts.parse(
@@ -40,15 +41,18 @@ way = { seen = true }
 """
     )
 
-    def _make_controls(self) -> dict[str, Any]:
+    def __init__(self, host: Host | None = None) -> None:
+        super().__init__(host)
         self.computed: list[dict[str, Any]] = []
         self.trouble: dict[int, Any] = {}  # functions by seed
-        return super()._make_controls()
 
-    def _compute(self, values: dict[str, Any]) -> float:
+    def compute(self, values: dict[str, Any]) -> float:
         self.computed.append(values)
         self.trouble.get(values["seed"], lambda: None)()
-        return super()._compute(values)
+        return super().compute(values)
+
+
+Lift = Explorer.of("Lift", LiftModel)
 
 
 @pytest.fixture(autouse=True)
@@ -67,8 +71,8 @@ def lift() -> Iterator[Lift]:
 
 
 def box(explorer: Explorer[Any]) -> Any:
-    assert explorer._missions is not None
-    return explorer._missions
+    assert explorer._view._missions is not None
+    return explorer._view._missions
 
 
 def said(explorer: Explorer[Any], words: str) -> bool:
@@ -77,7 +81,7 @@ def said(explorer: Explorer[Any], words: str) -> bool:
 
 
 def seeds(lift: Lift) -> list[int]:
-    return [values["seed"] for values in lift.computed]
+    return [values["seed"] for values in lift._worker.model.computed]
 
 
 def test_mission_is_solved_once_its_condition_holds_for_three_seeds(
@@ -88,7 +92,7 @@ def test_mission_is_solved_once_its_condition_holds_for_three_seeds(
     assert lift.done == ("lift-high",)
     assert seeds(lift) == [0, 98, 99, 0]
     assert (lift.result, lift.state()["seed"]) == (5.0, 98), "the other seeds are not shown"
-    assert lift.ticks == 2 and lift.height == 5.0
+    assert lift.ticks == 2 and lift._worker.model.height == 5.0
     assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3"]
     lift.set(n=1)
     assert said(lift, "Not yet: the height is 1.")
@@ -120,10 +124,13 @@ def test_explorer_goes_on_if_progress_cannot_be_saved(
 
 def test_fit_for_a_moved_control_runs_before_a_mission_checks_other_seeds(lift: Lift) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    lift.trouble[1] = lambda: (begun.set(), go_on.wait(20.0))  # computing seed 1 waits
+    lift._worker.model.trouble[1] = lambda: (
+        begun.set(),
+        go_on.wait(20.0),
+    )  # computing seed 1 waits
     lift.mission("lift-high").set(n=5)
     assert begun.wait(20.0)
-    lift._controls["n"].value = 3
+    lift._view.controls["n"].value = 3
     go_on.set()
     assert lift.wait().result == 3.0
     assert said(lift, "Not yet: the height is 3.")
@@ -133,7 +140,7 @@ def test_fit_for_a_moved_control_runs_before_a_mission_checks_other_seeds(lift: 
 def test_mission_check_with_other_seeds_omits_true_posterior_unless_needed(lift: Lift) -> None:
     lift.mission("lift-high").set(n=5, seen=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert [values["seen"] for values in lift.computed] == [False, True, False, False]
+    assert [values["seen"] for values in lift._worker.model.computed] == [False, True, False, False]
     lift.mission("lift-golden")
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert [values["seen"] for values in lift.computed[4:]] == [True, True]
+    assert [values["seen"] for values in lift._worker.model.computed[4:]] == [True, True]

@@ -6,20 +6,21 @@ from typing import Any
 import pytest
 
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK
+from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
-from tests.widgets._engine.toy import Toy, text
+from tests.widgets._engine.toy import ToyModel, text
 
 
-class Slope(Toy):
+class SlopeModel(ToyModel):
     """A toy whose height grows by 0.5 while nobody moves a control."""
 
-    def _improve(
+    def improve(
         self, values: dict[str, Any], result: float, *, at_rest: bool = True
     ) -> float | None:
         return None if result % 1 else result + 0.5
 
 
+Slope = Explorer.of("Slope", SlopeModel)
 ASKED = "A is pinned, in grey. Move something: what stayed the same?"
 
 
@@ -31,12 +32,12 @@ def slope() -> Iterator[Slope]:
 
 
 def ghosts(explorer: Slope) -> list[list[float]]:
-    ax = explorer._canvas.figure.axes[0]
+    ax = explorer._worker.stage.canvas.figure.axes[0]
     return [list(a.get_ydata()) for a in ax.lines if a.get_label() == "_pinned"]
 
 
 def answer(explorer: Slope) -> str:
-    return text(explorer._pin._words)
+    return text(explorer._view._pin._words)
 
 
 def status(explorer: Slope) -> str:
@@ -48,7 +49,7 @@ def test_pinned_curve_stays_grey_and_status_numbers_show_differences(slope: Slop
     assert slope.pin() is slope
     assert [0, 2] in ghosts(slope) and status(slope) == "Height 2."
     slope.set(n=5)
-    assert [0, 2] in ghosts(slope) and slope.height == 5
+    assert [0, 2] in ghosts(slope) and slope._worker.model.height == 5
     assert status(slope) == "Height 5 (+3 from grey A)."
     assert "ms" in slope.status
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5 (+3 from grey A).")
@@ -66,7 +67,8 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     assert status(slope) == "Height 5 (+2.5 from grey A)."
     assert status(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not improved yet"
     assert [0, 2.5] in ghosts(slope)
-    slope._pin._answer.value = True
+    slope._view._pin._answer.value = True
+    slope.wait()
     assert answer(slope).startswith("Stayed: 7 of 7 controls; ")
     assert "Changed: the height 2.5 → 2 (−0.5)" in answer(slope)
 
@@ -77,13 +79,13 @@ class Height(float):
     trained = False
 
 
-class Grown(Slope):
+class GrownModel(SlopeModel):
     """A slope whose quick result is not trained, and grows in two steps, of which one is shown."""
 
-    def _compute(self, values: dict[str, Any]) -> float:
-        return Height(super()._compute(values))
+    def compute(self, values: dict[str, Any]) -> float:
+        return Height(super().compute(values))
 
-    def _improve(
+    def improve(
         self, values: dict[str, Any], result: float, *, at_rest: bool = True
     ) -> float | None:
         if not isinstance(result, Height):
@@ -95,8 +97,8 @@ def test_results_are_compared_with_a_only_if_both_are_trained(
     improved_at_rest: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[float] = []
-    monkeypatch.setattr(Grown, "_draw", lambda self, height: drawn.append(float(height)))
-    made = Grown().settle().pin()
+    monkeypatch.setattr(GrownModel, "draw", lambda self, height: drawn.append(float(height)))
+    made = Explorer.of("Grown", GrownModel)().settle().pin()
     assert drawn[-1] == 2.5 and 2.25 not in drawn
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker.Worker, "_better", lambda *_: iter(()))
@@ -110,17 +112,19 @@ def test_results_are_compared_with_a_only_if_both_are_trained(
 
 
 def test_pin_removed_just_before_a_longer_fit_is_drawn_leaves_no_curve(slope: Slope) -> None:
-    pin = slope.pin()._pin
-    with RENDER_LOCK:  # until the improvement is noted, the worker cannot remove the pin
-        pin.toggle.value = False
-        pin.note(pin._seen, better=True)
-    assert ghosts(slope.wait()) == []
+    pin = slope.pin()._worker.stage.pin
+    slope.close()  # this thread may change it now
+    pin.own()
+    pin.on_pin(on=False)
+    pin.note(pin._seen, better=True)
+    assert ghosts(slope) == []
 
 
 def test_comparison_with_pinned_state_lists_what_stayed_and_what_changed(slope: Slope) -> None:
     slope.pin()
     assert answer(slope) == ASKED
-    slope._pin._answer.value = True
+    slope._view._pin._answer.value = True
+    slope.wait()
     assert answer(slope) == "Nothing has moved: this is A itself."
     slope.set(width=3.0, n=3, kind="b", seen=True)
     assert answer(slope) == (
@@ -131,5 +135,6 @@ def test_comparison_with_pinned_state_lists_what_stayed_and_what_changed(slope: 
     slope.set(width=1.0, kind="a", seen=False, n=5)
     assert answer(slope).startswith("Stayed: 6 of 7 controls; ")
     assert "times 2 → 5; the height 2 → 5" in answer(slope)
-    slope._pin._answer.value = False
+    slope._view._pin._answer.value = False
+    slope.wait()
     assert answer(slope) == ASKED

@@ -1,9 +1,8 @@
 """Test dragging, adding and removing points, pasting tables, drawing a band, and hovering."""
 
 import itertools
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from bdl_teach.widgets._engine import own_data, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.prediction_drawing import ASKS
+from bdl_teach.widgets._engine.model import Model
 
 GRID = np.linspace(-1.0, 1.0, 21)[:, None]
 NOW = points.from_course(np.array([-0.5, 0.0, 0.5]), np.array([1.0, 2.0, 3.0]))
@@ -35,7 +34,7 @@ class Answer:
     prediction: Predictive
 
 
-class Touched(Explorer[Answer]):
+class TouchedModel(Model[Answer]):
     """An explorer whose band does not depend on its points."""
 
     TEXTS = texts.parse("""
@@ -56,24 +55,27 @@ line = "{points}."
 
     SIZE = (300, 200)
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         main, spread = canvas.figure.subplots(1, 2)
         spread.set(xlim=(-1, 1), ylim=(0, 4), ylabel="epistemic sd")
         self.fit = FunctionPanel(canvas, main, "Fit", GRID, spread=spread)
 
-    def _pointer_panels(self) -> list[Panel]:
+    def pointer_panels(self) -> list[Panel]:
         return [self.fit]
 
-    def _compute(self, values: dict[str, Any]) -> Answer:
+    def compute(self, values: dict[str, Any]) -> Answer:
         data, noise_std = Problem.of(values).data, values["noise_std"]
         sd = np.abs(GRID[:, 0] - 0.3)
         return Answer(data, GRID, Predictive(np.zeros(21), sd, np.full(21, noise_std), None))
 
-    def _draw(self, result: Answer) -> None:
+    def draw(self, result: Answer) -> None:
         self.fit.update(result, result.prediction)
 
-    def _readings(self, result: Answer) -> dict[str, float]:
+    def readings(self, result: Answer) -> dict[str, float]:
         return {}
+
+
+Touched = Explorer.of("Touched", TouchedModel)
 
 
 @pytest.fixture
@@ -83,15 +85,24 @@ def explorer() -> Iterator[Touched]:
     made.close()
 
 
+def fit_of(explorer: Touched) -> FunctionPanel:
+    return explorer._worker.model.fit
+
+
 def shown(explorer: Touched) -> tuple[list[float], list[float]]:
     """Return x and y of the drawn points."""
-    x, y = explorer.wait().fit.points.get_data()
+    x, y = fit_of(explorer.wait()).points.get_data()
     return list(map(float, x)), list(map(float, y))
 
 
 def hand(explorer: Touched, act: str, **more: Any) -> None:
     """Send what the page sends when the pointer acts."""
-    explorer._picture._handle_custom_msg({"act": act, **more}, [])
+    explorer._view.picture._handle_custom_msg({"act": act, **more}, [])
+
+
+def press(explorer: Touched, name: str) -> None:
+    explorer._view._made[name].click()
+    explorer.wait()
 
 
 def test_last_point_cannot_be_removed_nor_a_201st_added() -> None:
@@ -108,13 +119,15 @@ def test_drag_moves_one_point_and_is_one_undo_step(explorer: Touched) -> None:
     hand(explorer, "down", number=1)
     for k in range(1, 6):
         hand(explorer, "move", i=2, x=0.1 * k, y=2.0 * k, number=1 + k)
-        explorer._past._when -= 5.0  # however slow the hand
+        explorer.wait()._worker.session.history.__dict__["_when"] -= 5.0  # however slow the hand
     hand(explorer, "up", number=7)
     x, y = shown(explorer)
     assert (x[2], y[2]) == (0.5, 10.0)
     assert [*x[:2], *x[3:]] == pytest.approx([*before[0][:2], *before[0][3:]], abs=1e-5)
-    assert explorer.status.startswith("5 points of your own") and explorer.fit.truth.get_visible()
-    assert explorer._picture.points["answers"] == 7
+    assert (
+        explorer.status.startswith("5 points of your own") and fit_of(explorer).truth.get_visible()
+    )
+    assert explorer._view.picture.points["answers"] == 7
     explorer.undo()
     assert shown(explorer) == before and "data" not in explorer.state()
     explorer.redo()
@@ -126,11 +139,8 @@ def test_own_points_stay_until_new_points_are_drawn(explorer: Touched) -> None:
     kept = explorer.wait().state()["data"]
     explorer.set(noise_std=2.0, seed=7)
     assert explorer.state()["data"] == kept and len(shown(explorer)[0]) == 6
-    explorer._controls["n"].value = 4
+    explorer._view.controls["n"].value = 4
     assert "data" not in explorer.wait().state() and len(shown(explorer)[0]) == 4
-    hand(explorer, "add", x=0.9, y=-3.0)
-    explorer._resample()
-    assert "data" not in explorer.wait().state() and explorer.state()["seed"] == 8
     hand(explorer, "add", x=0.9, y=-3.0)
     explorer.preset("few")
     assert "data" not in explorer.state() and len(shown(explorer)[0]) == 3
@@ -161,24 +171,26 @@ def test_panel_of_pasted_data_shows_table_units_and_no_true_function(explorer: T
     explorer.set(data=TABLE)
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))
-    axes, spread = explorer._canvas.figure.axes
+    axes, spread = explorer._worker.stage.canvas.figure.axes
     assert_labelled(axes.xaxis, 20.0, 20.0)
     assert_labelled(axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0)
     assert_labelled(spread.xaxis, 20.0, 20.0)
     assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0)
-    assert not explorer.fit.truth.get_visible()
-    assert "truth" not in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
+    assert not fit_of(explorer).truth.get_visible()
+    assert "truth" not in {t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()}
     explorer.reset()
     explorer.wait()
-    assert explorer.fit.truth.get_visible() and explorer._picture.panels[0]["units"] == list(COURSE)
-    assert "truth" in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
+    assert fit_of(explorer).truth.get_visible() and explorer._view.picture.panels[0][
+        "units"
+    ] == list(COURSE)
+    assert "truth" in {t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()}
 
 
 @pytest.fixture
 def answers(explorer: Touched, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Collect what is sent to the page."""
     sent: list[Any] = []
-    monkeypatch.setattr(explorer._picture, "send", lambda content, *_: sent.append(content))
+    monkeypatch.setattr(explorer._view.picture, "send", lambda content, *_: sent.append(content))
     return sent
 
 
@@ -186,12 +198,14 @@ def test_pasted_table_is_used_or_refused_with_a_reason(
     explorer: Touched, answers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand(explorer, "table", text="1,2\n1,5\n")
+    explorer.wait()
     assert answers.pop() == {"refused": "all x are 1: there is nothing to fit"}
     assert "data" not in explorer.state()
     hand(explorer, "table", text="rooms,rent\n10,1\n14,2\n30,6")
+    explorer.wait()
     assert answers.pop() == {"refused": ""}
     assert explorer.wait().state()["data"][:2] == TABLE
-    axes = explorer.fit.axes
+    axes = fit_of(explorer).axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("rooms", "rent")
     explorer.undo()
     explorer.wait()
@@ -202,6 +216,7 @@ def test_pasted_table_is_used_or_refused_with_a_reason(
 
     monkeypatch.setattr(datasets, "read_points", fail)
     hand(explorer, "table", text="1,2\n3,4")
+    explorer.wait()
     assert answers == [{"refused": "this table cannot be used: OverflowError: too large"}]
 
 
@@ -226,30 +241,30 @@ def test_neighbouring_axis_ticks_have_different_labels(
     explorer: Touched, x: Any, ticks: list[str]
 ) -> None:
     explorer.set(data=(x, 1e9 * (1 + np.arange(len(x)) % 3)))
-    words = ticks_of(explorer.fit.axes.xaxis)
+    words = ticks_of(fit_of(explorer).axes.xaxis)
     assert set(ticks) <= set(words)
     assert all(one != other for one, other in itertools.pairwise(words))
-    assert explorer.fit.axes.yaxis.get_label_text() == "y (1e9)"
+    assert fit_of(explorer).axes.yaxis.get_label_text() == "y (1e9)"
 
 
 def test_ask_where_unsure_adds_a_point_where_the_epistemic_sd_is_largest(explorer: Touched) -> None:
-    explorer._ask_for_point()
+    press(explorer, "ask")
     x, y = shown(explorer)
     assert x[-1] == -1.0  # the furthest from 0.3
     rng = np.random.default_rng([0, 5])
     assert y[-1] == pytest.approx(float(rng.standard_normal()), abs=0.01)  # here the truth is 0
-    explorer._controls["noise_std"].value = 2.0
-    explorer.wait()._ask_for_point()
+    explorer.set(noise_std=2.0)
+    press(explorer, "ask")
     assert shown(explorer)[0][-1] == pytest.approx(-0.9)
     truth = float(datasets.sinusoid().truth(np.array([[-0.9]])).item())
     noise = 2.0 * np.random.default_rng([0, 6]).standard_normal()
     assert shown(explorer)[1][-1] == pytest.approx(truth + noise, abs=0.01)
     assert len(shown(explorer)[0]) == 7
-    explorer._controls["data"].most = 7
-    explorer._ask_for_point()
+    explorer._view.controls["data"].most = 7
+    press(explorer, "ask")
     assert len(shown(explorer)[0]) == 7, "the limit of points is reached"
     explorer.set(data=TABLE)
-    explorer._ask_for_point()
+    press(explorer, "ask")
     assert explorer.status.startswith(
         "The function behind your points is unknown: measure y at x = "
     )
@@ -262,62 +277,3 @@ def test_message_about_a_missing_point_is_ignored(explorer: Touched) -> None:
     hand(explorer, "remove", i=9)
     hand(explorer, "nothing")
     assert shown(explorer) == before and explorer.state() == state
-
-
-class Drawn(Touched):
-    TEXTS = replace(Touched.TEXTS, groups={**Touched.TEXTS.groups, "SHOW": ("draw",)})
-
-    def _pointer_panels(self) -> list[Panel]:
-        self.fit.stays = (self.fit.points, self.fit.truth)
-        return [self.fit]
-
-
-@pytest.fixture
-def drawn() -> Iterator[Drawn]:
-    made = Drawn().wait()
-    yield made
-    made.close()
-
-
-def seen(explorer: Drawn) -> set[str]:
-    """Return the labels of the visible moving artists."""
-    explorer.wait()
-    shown = [a.get_label() for a in explorer._canvas.moving if a.get_visible()]
-    return {str(label) for label in shown if not str(label).startswith("_")}
-
-
-def press(drawn: Drawn) -> None:
-    drawn._made["draw"].click()
-    drawn.wait()
-
-
-def test_fit_is_hidden_while_a_band_is_drawn(drawn: Drawn) -> None:
-    everything = seen(drawn)
-    assert {"mean", "±2 sd total", "±2 sd epistemic", "truth", "data"} <= everything
-    press(drawn)
-    assert seen(drawn) == {"truth", "data"}
-    assert drawn.status == ASKS and drawn._made["draw"].description == "show the fit"
-    drawn.set(noise_std=2.0)  # nor does a refit show the fit
-    assert seen(drawn) == {"truth", "data"} and drawn.status.startswith(ASKS)
-    hand(drawn, "hover", panel=0, x=0.0, y=0.0)
-    press(drawn)
-    assert seen(drawn) == everything
-    assert re.match(r"your band and this one share \d+%; 5 points\.", drawn.status)
-    press(drawn)
-    assert drawn.status.startswith("5 points.") and drawn._made["draw"].description == "draw it"
-
-
-def test_drag_while_a_band_is_drawn_moves_its_edges_and_no_points(drawn: Drawn) -> None:
-    press(drawn)
-    before = drawn._picture.points
-    assert before["kind"] == "edges"
-    ticks = drawn.ticks
-    hand(drawn, "down")
-    hand(drawn, "move", i=5, x=0.9, y=8.0, number=4)
-    hand(drawn, "add", x=0.0, y=1.0)
-    hand(drawn, "remove", i=0)
-    hand(drawn, "up")
-    after = drawn.wait()._picture.points
-    assert after["at"][5] == [before["at"][5][0], 8.0] and after["answers"] == 4
-    assert after["at"][:5] + after["at"][6:] == before["at"][:5] + before["at"][6:]
-    assert "data" not in drawn.state() and drawn.ticks == ticks

@@ -7,28 +7,35 @@ from typing import Any
 import pytest
 
 from bdl_teach.widgets._engine import worker
+from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
-from tests.widgets._engine.toy import Toy
+from tests.widgets._engine.toy import ToyModel
 
 STEPS = (0, 1, 2, 4, 8)
 
 
-class Trained(Toy):
+class TrainedModel(ToyModel):
     """A toy whose bar grows in eight training steps."""
 
-    def _frames(self, result: float) -> Sequence[int]:
+    def frames(self, result: float) -> Sequence[int]:
         return STEPS
 
-    def _replay(self, result: float, frame: int) -> float:
+    def replay(self, result: float, frame: int) -> float:
         return result * STEPS[frame] / STEPS[-1]
 
+
+class Trained(Explorer.of("Trained", TrainedModel)):  # type: ignore[misc]
     @property
     def slider(self) -> Any:
-        return self._film._slider
+        return self._view._film._slider
 
     @property
     def button(self) -> Any:
-        return self._film._button
+        return self._view._film._button
+
+    @property
+    def height(self) -> float:
+        return self._worker.model.height
 
 
 @pytest.fixture
@@ -51,15 +58,15 @@ def test_replayed_frame_changes_neither_state_nor_result(trained: Trained) -> No
         assert trained.height == STEPS[frame]
         assert trained.status == f"Step {STEPS[frame]} of 8: Height {STEPS[frame]}."
         assert (trained.state(), trained.ticks, trained.result) == (state, ticks, result)
-        assert trained._acts["undo"].disabled and trained.code() == "widgets.Trained(n=8)"
-    until(lambda: trained._picture.alt.endswith("Height 4."), "the alt text of the frame")
+        assert trained._view._acts["undo"].disabled and trained.code() == "widgets.Trained(n=8)"
+    until(lambda: trained._view.picture.alt.endswith("Height 4."), "the alt text of the frame")
 
 
 def test_moved_control_ends_replay_and_shows_the_fit(trained: Trained) -> None:
     trained.set(n=4)
     for act in (
         lambda: trained.set(n=4),
-        lambda: setattr(trained._controls["n"], "value", 5),
+        lambda: setattr(trained._view.controls["n"], "value", 5),
         trained.undo,
         lambda: trained.preset("high"),
         trained.reset,
@@ -76,8 +83,10 @@ def test_moved_control_ends_replay_and_shows_the_fit(trained: Trained) -> None:
 def test_replay_button_plays_all_frames_and_then_shows_the_fit(
     trained: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown, draw = [], trained._draw
-    monkeypatch.setattr(trained, "_draw", lambda height: (shown.append(height), draw(height)))
+    shown, draw = [], trained._worker.model.draw
+    monkeypatch.setattr(
+        trained._worker.model, "draw", lambda height: (shown.append(height), draw(height))
+    )
     trained.button.value = True
     until(lambda: trained.button.description == "‖ pause", "the play")
     until(lambda: not trained.button.value, "the end")
@@ -94,13 +103,13 @@ def test_replay_stops_when_a_control_moves(
     for act, height in (
         (lambda: setattr(trained.button, "value", False), 0.0),
         (lambda: setattr(trained.slider, "index", 3), 4.0),
-        (lambda: setattr(trained._controls["n"], "value", 4), 4.0),
+        (lambda: setattr(trained._view.controls["n"], "value", 4), 4.0),
     ):
         trained.set(n=8).button.value = True
         until(lambda: trained.status.startswith("Step 0 of 8"), "the first frame")
         act()
         trained.wait()
-        assert not trained._film.playing and not trained.button.value
+        assert not trained._worker.stage.film.playing and not trained.button.value
         assert trained.height == height
         assert trained.set(m=1).height == trained.state()["n"], "the worker is not blocked"
         trained.reset()
@@ -114,7 +123,7 @@ def test_closing_the_explorer_ends_a_playing_replay(
     monkeypatch.setattr(worker, "PACE", 60.0)
     made.button.value = True
     until(lambda: made.status.startswith("Step 0 of 8"), "the first frame")
-    (thread,) = (t for t in threading.enumerate() if t.name.endswith("_work") and t.is_alive())
+    (thread,) = (t for t in threading.enumerate() if t.name.endswith("Worker.run") and t.is_alive())
     made.close()
     thread.join(10)
     assert not thread.is_alive()

@@ -7,6 +7,7 @@ from typing import Any
 from bdl_teach.widgets._engine import texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 
 TEXTS = """
 title = "A toy"
@@ -32,28 +33,28 @@ line = "Height {height:g}."
 """
 
 
-class Toy(Explorer[float]):
+class ToyModel(Model[float]):
     """A bar as high as width times n; computing n = 13 fails."""
 
     TEXTS = texts.parse(TEXTS)
     SIZE = (200, 100)
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()
         ax.set_ylim(0, 10)
         (self._bar,) = ax.plot([0, 1], [0, 0], label="bar")
         (self._zero,) = ax.plot([0, 1], [0, 0], ":", label="zero")
         canvas.animate([self._zero, self._bar])
 
-    def _compute(self, values: dict[str, Any]) -> float:
+    def compute(self, values: dict[str, Any]) -> float:
         if values["n"] == 13:
             raise ArithmeticError("too far")
         return float(values["width"] * values["n"])
 
-    def _draw(self, result: float) -> None:
+    def draw(self, result: float) -> None:
         self._bar.set_ydata([0, result])
 
-    def _readings(self, result: float) -> dict[str, float]:
+    def readings(self, result: float) -> dict[str, float]:
         return {"height": result}
 
     @property
@@ -61,6 +62,7 @@ class Toy(Explorer[float]):
         return float(self._bar.get_ydata()[1])
 
 
+Toy = Explorer.of("Toy", ToyModel)
 START = dict(Toy.DEFAULTS)
 
 

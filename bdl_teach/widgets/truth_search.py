@@ -1,4 +1,4 @@
-"""Fit mean field quickly, then find the fit of lowest free energy, for explorers.
+"""Fit mean field quickly, then find the fit of lowest free energy.
 
 The network has one hidden layer. Therefore the free energy is exact, and ``local_reparam.LOWEST``
 finds its lowest known value in a fifth of a second.
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bdl_teach.problems import GAP_GRID, Outcome, Problem, live_fits, truth
-from bdl_teach.problems.live_fits import N_PREDICTIONS
+from bdl_teach.problems import GAP_GRID, Problem, live_fits, truth
+from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.predictive import Predictive
 
 QUICK_STEPS = 500  # Adam steps of the first fit
 ENOUGH = 0.5  # the search ends when a round lowers F by fewer nats than this
+N_PREDICTIONS = 500
 MOST_ROUNDS = 8  # largest number of rounds after the first 16 starts
 
 
@@ -61,7 +62,7 @@ class Search:
         if self.over:
             return None
         if self.further is None:
-            lowest = live_fits.fit_method("local", self.problem, **LOWEST)
+            lowest = live_fits.fit("local", self.problem, **LOWEST)
             return replace(self, further=lowest)._shown()
         further = self.further.refined() if self.rounds else self.further.again()
         new = replace(self, further=further, rounds=self.rounds + 1, trained=False)
@@ -118,7 +119,7 @@ class TruthResult(Outcome):
 
 def refit(problem: Problem) -> TruthResult:
     """Make a quick fit."""
-    fit = live_fits.fit_method("local", problem, steps=QUICK_STEPS)
+    fit = live_fits.fit("local", problem, steps=QUICK_STEPS)
     prediction = fit.predict(GAP_GRID, N_PREDICTIONS)
     return TruthResult(problem, fit, prediction, Search(problem, fit))
 

@@ -1,0 +1,140 @@
+"""What the picture shows: a result, a frame of its training, the pinned state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import status
+from bdl_teach.widgets._engine.background import Owned
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place, as_data_url
+from bdl_teach.widgets._engine.controls import Values, Widget
+from bdl_teach.widgets._engine.model import Model
+from bdl_teach.widgets._engine.pinning import Pin, Seen
+from bdl_teach.widgets._engine.replay import Film
+from bdl_teach.widgets._engine.status import Said
+
+
+class Stage(Owned):
+    """The panels and artists of a model, and what they show.
+
+    Args:
+        model: The model, whose panels this makes.
+        known: The controls by name, with the words for their values.
+    """
+
+    def __init__(self, model: Model[Any], known: dict[str, Widget]) -> None:
+        self._model, self.canvas = model, (canvas := model.canvas)
+        with RENDER_LOCK:
+            model.make_panels(canvas)
+            self.panels = model.pointer_panels()
+            self._notice = canvas.add_notice()  # the box that shows failures
+        self.film = Film(model.frames, model.replay)
+        self.pin = Pin(canvas, known, model.TEXTS.readings, self.hold_axes)
+        self.result: Any = None
+        self.shown: Any = None  # the result, or a frame of its training
+        self.painted: Values = {}  # the values that the picture shows
+        self._said = Said("")
+        self.spent = ""  # the end of the status line: the time of the tick
+        self.place: Place | None = None  # where the page shows the picture, if it does
+
+    # Readings and words.
+
+    def readings_of(self, shown: Any) -> dict[str, float]:
+        """Return the readings of a result, or of a frame, with those of its points.
+
+        These are "n" (points), "own" (1 if the learner's) and "table" (1 if pasted).
+        """
+        found: dict[str, float] = {}
+        if (data := self._model.data(shown)) is not None:
+            found = {
+                "n": len(data.x),
+                "own": float(isinstance(data, points.OwnPoints)),
+                "table": float(points.units_of(data) != points.COURSE),
+            }
+        return {**found, **self._model.readings(shown)}
+
+    def words_of(self, shown: Any) -> Said:
+        """Return the status line of a result, or of a frame of its training."""
+        on_points = {"units": ""}
+        if (data := self._model.data(shown)) is not None:
+            on_points = {
+                "units": points.stretched(data),
+                "points": points.count(data).replace(str(len(data.x)), "{n}", 1),
+                "ends": status.plain(points.ends(data)),
+            }
+        words = {**self._model.TEXTS.status, **on_points, **self._model.words(shown)}
+        words["film"] = self.film.words
+        return Said("{film}{line}{units}", self.readings_of(shown), words, data)
+
+    def sentence(self, more: str = "") -> str:
+        """Return the status line: what is shown, ``more``, and the time of the tick."""
+        words = self.pin.marked(self._said)
+        stop = "." if more and not words.endswith(".") else ""
+        return f"{words}{stop}{more}{self.spent}"
+
+    # The picture.
+
+    def draw(self, result: Any, values: Values, *, better: bool = False) -> None:
+        """Draw the result for these values, or the chosen frame of its training.
+
+        With ``better``, the result replaces a pinned one for the same values.
+        """
+        shown = self.film.develop(result)
+        said = self.words_of(shown)
+        with RENDER_LOCK:
+            if self._label_axes(result):
+                self.pin.unset()  # A is in other units
+                self.canvas.redraw_background(arrange=True)
+            self._model.draw(shown)
+            self._notice.set_visible(False)
+            self.pin.note(Seen(dict(values), said, result), better=better)
+        self.result, self.shown, self.painted = result, shown, values
+        self._said, self.spent = said, ""
+
+    def draw_part(self, result: Any) -> None:
+        """Draw a part of a result, without its words."""
+        with RENDER_LOCK:
+            self._model.draw(result)
+            self._notice.set_visible(False)
+
+    def settle_pin(self) -> None:
+        """Pin or unpin A, as its button says."""
+        with RENDER_LOCK:
+            self.pin.settle()
+
+    def fail(self, said: str) -> None:
+        """Show a failure over the picture, and as the status line."""
+        self.film.empty()
+        with RENDER_LOCK:
+            self._notice.set_text(said)
+            self._notice.set_visible(True)
+        self._said, self.spent = Said(status.plain(said)), ""
+
+    def render(self, *, sharp: bool) -> tuple[bytes, list[dict[str, Any]]]:
+        """Return the picture as a ``data:`` address, and the places of the panels in it.
+
+        It has all pixels of a fine screen if ``sharp``.
+        """
+        with RENDER_LOCK:
+            if (place := self.place) is not None:
+                coarse = replace(place, ratio=min(place.ratio, 1.0))
+                self.canvas.fit(place if sharp else coarse)
+            picture = as_data_url(self.canvas.render())
+            return picture, [one.place() for one in self.panels if one.axes.get_visible()]
+
+    def _label_axes(self, result: Any) -> bool:
+        """Label the panels in the units of the points; return whether the units changed."""
+        data = self._model.data(result)
+        return data is not None and any([panel.label(data) for panel in self.panels])
+
+    def hold_axes(self, held: bool = False) -> None:
+        """Fix or free the y limits of the panels.
+
+        They are fixed if ``held``, and if a question pinned A.
+        """
+        held = held or self.pin.pinned_by_question
+        for panel in self.panels:
+            if panel.room is not None:
+                panel.room.held = held
