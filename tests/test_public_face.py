@@ -12,7 +12,6 @@ import snapshot
 import bdl_teach
 from bdl_teach import exercises, widgets
 from bdl_teach.widgets._engine import background
-from evidence.claim import claims
 
 NETWORK = "noise_std=1.0, hidden_units=(20, 20)"
 FIT = f"x, y, *, prior=None, likelihood='gaussian', {NETWORK}, steps=1500, seed=0"

@@ -79,7 +79,11 @@ class View:
                 ("reset", "all as it was at the start", lambda: self._send("reset")),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
                 ("save picture", "as SVG and PNG", lambda: self._send("save")),
-                ("share", "copy the line of Python that rebuilds this", lambda: self._send("share")),
+                (
+                    "share",
+                    "copy the line of Python that rebuilds this",
+                    lambda: self._send("share"),
+                ),
             )
         }
         made["full screen"].add_class("bdl-full")
