@@ -14,6 +14,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.model import Model
 from bdl_teach.widgets._engine.texts import Texts
 
 P_GRID = np.linspace(0.0, 1.0, 401)
@@ -34,12 +35,12 @@ class CoinResult:
     std: float
 
 
-class CoinExplorer(Explorer[CoinResult]):
+class Coin(Model[CoinResult]):
     """Controls for the number of tosses and the share of heads, and the posterior."""
 
     TEXTS: ClassVar[Texts] = texts.parse(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-    def _make_panels(self, canvas: Canvas) -> None:
+    def make_panels(self, canvas: Canvas) -> None:
         ax = canvas.figure.add_subplot()
         plots.tidy(ax, "What the tosses say", "probability of heads", "density")
         ax.set(xlim=(0, 1), ylim=(0, 30))
@@ -47,13 +48,16 @@ class CoinExplorer(Explorer[CoinResult]):
         plots.legend_above(ax, columns=1)
         canvas.animate([self._curve])
 
-    def _compute(self, values: controls.Values) -> CoinResult:
+    def compute(self, values: controls.Values) -> CoinResult:
         heads = round(values["share"] * values["n"])
         posterior = stats.beta(1 + heads, 1 + values["n"] - heads)
         return CoinResult(heads, posterior.pdf(P_GRID), float(posterior.std()))
 
-    def _draw(self, result: CoinResult) -> None:
+    def draw(self, result: CoinResult) -> None:
         self._curve.set_ydata(result.density)
 
-    def _readings(self, result: CoinResult) -> dict[str, float]:
+    def readings(self, result: CoinResult) -> dict[str, float]:
         return {"heads": result.heads, "std": result.std}
+
+
+CoinExplorer = Explorer.of("CoinExplorer", Coin)

@@ -46,7 +46,7 @@ def test_example_method_interpolates_and_is_unsure_in_a_gap(example: ModuleType)
 def test_example_explorer_draws_result_and_restores_its_state(example: ModuleType) -> None:
     coin = example.CoinExplorer().wait().set(n=10, share=0.2)
     posterior = stats.beta(3, 9)
-    np.testing.assert_allclose(coin._curve.get_ydata(), posterior.pdf(example.P_GRID))
+    np.testing.assert_allclose(coin._worker.model._curve.get_ydata(), posterior.pdf(example.P_GRID))
     assert coin.status.startswith(f"2 heads: posterior sd {posterior.std():.3f}.")
     few, many = (coin.preset(name).result for name in coin.presets)
     assert few.std > 0.15 and many.std < 0.03

@@ -110,6 +110,7 @@ def checkout(tmp_path: Path) -> Checkout:
     root = tmp_path / "a course"
     ignored = shutil.ignore_patterns(*UNUSED)
     shutil.copytree(ROOT / "bdl_teach", root / "bdl_teach", ignore=ignored)
+    shutil.copytree(ROOT / "evidence", root / "evidence", ignore=ignored)
     shutil.copytree(ROOT / "jupyter", root / "jupyter")
     for name in ("programs", "notebooks"):
         (root / name).mkdir()
