@@ -63,7 +63,7 @@ class Worker(Owned):
         self._answered = 0  # the session's version at the last tick
         self._improved = 0  # that version when a thread was last asked to improve its result
         self._is_best = False  # whether that thread has ended
-        self._instead = ""  # a sentence that is shown for the status line until the next tick
+        self._instead = ""  # a sentence that is shown for the status line until a movement
         self._unseen = False  # while a result that is not to be shown is computed
         self._unanswered = 0  # number of messages before a result that is not finished
         self._asked_at = 0.0  # when the last movement was made, by ``time.monotonic``
@@ -117,7 +117,7 @@ class Worker(Owned):
     def _handle(self, message: Message) -> bool:
         """Call the handler of a message; return whether the picture may have to change.
 
-        A handler returns ``False`` if not, and a sentence to show it until the next tick. An
+        A handler returns ``False`` if not, and a sentence to show it until a movement. An
         exception is shown over the picture.
         """
         handler, given = self._handlers[message.act], message.given
@@ -126,7 +126,7 @@ class Worker(Owned):
         if message.act in MOVES:
             self.stage.film.to_end()
         if message.act in TICKS:
-            self._asked_at = message.when
+            self._asked_at, self._instead = message.when, ""
         try:
             answer = handler(**given)
             self._instead = answer if isinstance(answer, str) else self._instead
@@ -146,7 +146,7 @@ class Worker(Owned):
             self._done()
             self._rest()
             return
-        self._answered, self._instead = self.session.version, ""
+        self._answered = self.session.version
         self.missions.look()
         self._show_controls()
         try:
