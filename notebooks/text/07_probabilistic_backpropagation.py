@@ -630,6 +630,7 @@ except DatasetUnavailable:
     print("The UCI sets are not here: scikit-learn's diabetes table stands in for them.")
     tables = [datasets.Table("diabetes", *load_diabetes(return_X_y=True))]
 
+
 # %% slideshow={"slide_type": "fragment"}
 def score(table, split):
     """One split: RMSE, log-likelihood, how much of α was counted, and a constant guess."""
