@@ -41,10 +41,10 @@ KEPT = """() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cel
 # Without unused programs, and with short trainings: they would take two minutes.
 QUICK = """from bdl_teach import widgets
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.improving import Chores
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.problems import strange_pictures
-Explorer._begin_chores = lambda *_, **__: None
+Chores.begin = lambda *_, **__: None
 vae_trainer.STEPS = 25
 strange_pictures.MEMBERS = 2
 worker.REST = worker.SHARPEN

@@ -193,7 +193,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Wait until every program that a control can need has been compiled."""
         self.wait(timeout)
         self._worker.send("warm")
-        if not self._worker.warmed.wait(timeout):
+        if not self._worker.chores.over.wait(timeout):
             raise TimeoutError(f"expected all programs compiled within {timeout:g} s, some are not")
         return self
 

@@ -74,15 +74,15 @@ class View:
         made = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
-                ("undo", "the movement before (Ctrl+Z)", lambda: self._send("undo")),
-                ("redo", "what was undone (Ctrl+Y)", lambda: self._send("redo")),
-                ("reset", "all as it was at the start", lambda: self._send("reset")),
+                ("undo", "the movement before (Ctrl+Z)", self._sender("undo")),
+                ("redo", "what was undone (Ctrl+Y)", self._sender("redo")),
+                ("reset", "all as it was at the start", self._sender("reset")),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
-                ("save picture", "as SVG and PNG", lambda: self._send("save")),
+                ("save picture", "as SVG and PNG", self._sender("save")),
                 (
                     "share",
                     "copy the line of Python that rebuilds this",
-                    lambda: self._send("share"),
+                    self._sender("share"),
                 ),
             )
         }
