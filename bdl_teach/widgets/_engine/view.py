@@ -157,7 +157,11 @@ class View:
         self.picture.on_msg(self._on_message)
 
     def _sender_of(self, name: str) -> Callable[[Any], object]:
-        return lambda change: self._send("move", name=name, value=change["new"])
+        def move(change: Any) -> None:
+            self._dim(self.state())  # at once, since the keyboard may go on to the next control
+            self._send("move", name=name, value=change["new"])
+
+        return move
 
     def _on_preset(self, change: Any) -> None:
         if change["new"] != OWN:
