@@ -13,12 +13,12 @@ from bdl_teach import widgets
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import Problem, strange_pictures, truth
 from bdl_teach.widgets import latent_map, unseen_pictures, vae_trainer
-from bdl_teach.widgets._engine import background, stage, worker
+from bdl_teach.widgets._engine import background, improving, stage, worker
 from bdl_teach.widgets._engine.beside_truth import Chains, GoldStandard
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
-_WAITS, _PREPARE, _BETTER = Chains.waits, Chains.prepare, worker.Worker._better
+_WAITS, _PREPARE, _BETTER = Chains.waits, Chains.prepare, improving.Improver._better
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,7 +27,7 @@ def threads_are_checked() -> None:
     background.Owned.CHECKED = True
 
 
-def _trains_only(one: worker.Worker, *job: Any) -> Any:
+def _trains_only(one: improving.Improver, *job: Any) -> Any:
     """Improve nothing but the VAE, which is trained by being improved."""
     return _BETTER(one, *job) if isinstance(one.model, latent_map.VAEModel) else iter(())
 
@@ -37,14 +37,14 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
     """Keep results from changing while a test looks at them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "REST", 3600.0)
-        patch.setattr(worker.Worker, "_better", _trains_only)
+        patch.setattr(improving.Improver, "_better", _trains_only)
         yield
 
 
 @pytest.fixture
 def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Improve results in this test."""
-    monkeypatch.setattr(worker.Worker, "_better", _BETTER)
+    monkeypatch.setattr(improving.Improver, "_better", _BETTER)
     monkeypatch.setattr(worker, "REST", worker.SHARPEN)
 
 

@@ -41,10 +41,10 @@ KEPT = """() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cel
 # Without unused programs, and with short trainings: they would take two minutes.
 QUICK = """from bdl_teach import widgets
 from bdl_teach.widgets._engine import worker
-from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.improving import Chores
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.problems import strange_pictures
-Explorer._begin_chores = lambda *_, **__: None
+Chores.begin = lambda *_, **__: None
 vae_trainer.STEPS = 25
 strange_pictures.MEMBERS = 2
 worker.REST = worker.SHARPEN
@@ -491,7 +491,6 @@ def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
         assert not hand.page.evaluate(DIMMED), hand.page.evaluate(FOCUS)
         for key in ("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp", "d"):
             keys.press(key)
-        hand.page.wait_for_timeout(SETTLE_MS)  # the keys may have dimmed the next control
         stops += 1
         keys.press("Tab")
     for place in box.locator(".bdl-idle .widget-label, .bdl-title").locator("visible=true").all():

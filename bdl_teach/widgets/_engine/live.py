@@ -164,22 +164,22 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
             RuntimeError: The explorer has been closed, or lives in another process.
             DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
-        self._must_live()
+        _must_live(self)
         taken, left_out = self._worker.session.taken(values)
         return self._ask("set", values=taken, left_out=left_out)
 
     def _ask(self, act: str, **given: Any) -> Self:
         """Send a message to the worker, and wait for the picture."""
-        self._must_live()
+        _must_live(self)
         self._worker.send(act, **given)
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Self:
         """Wait for the picture of the latest values; raise the error of the tick, if any."""
-        self._must_live()
+        _must_live(self)
         if not self._worker.mailbox.wait(timeout):
             raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
-        self._must_live()
+        _must_live(self)
         return self
 
     def settle(self, timeout: float = 120.0) -> Self:
@@ -193,7 +193,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Wait until every program that a control can need has been compiled."""
         self.wait(timeout)
         self._worker.send("warm")
-        if not self._worker.warmed.wait(timeout):
+        if not self._worker.chores.over.wait(timeout):
             raise TimeoutError(f"expected all programs compiled within {timeout:g} s, some are not")
         return self
 
@@ -313,20 +313,24 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         bundle = self._repr_mimebundle_()
         shown = display(bundle, raw=True, display_id=True)
         if shown is not None and "image/png" not in bundle and not self._worker.mailbox.closed:
-            self._worker.send("displayed", keep=partial(self._add_still, shown))
+            self._worker.send("displayed", keep=partial(_add_still, self, shown))
 
-    def _add_still(self, shown: Any) -> None:
-        """Add a still to a displayed output; ``shown`` is its handle."""
-        shown.update(self._repr_mimebundle_(), raw=True)
 
-    def _must_live(self) -> None:
-        if self._worker.mailbox.closed:
-            raise RuntimeError(_CLOSED.format(type(self).__name__))
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                f"this {type(self).__name__} belongs to the process that made it: use it there; a "
-                "forked process has no thread that refits it"
-            )
+def _add_still(explorer: Explorer[Any], shown: Any) -> None:
+    """Add a still to a displayed output; ``shown`` is its handle."""
+    shown.update(explorer._repr_mimebundle_(), raw=True)
+
+
+def _must_live(explorer: Explorer[Any]) -> None:
+    """Raise ``RuntimeError`` if the explorer is closed, or lives in another process."""
+    name = type(explorer).__name__
+    if explorer._worker.mailbox.closed:
+        raise RuntimeError(_CLOSED.format(name))
+    if os.getpid() != explorer._process:
+        raise RuntimeError(
+            f"this {name} belongs to the process that made it: use it there; a forked process has "
+            "no thread that refits it"
+        )
 
 
 def _leave_outputs(explorer: Explorer[Any]) -> None:

@@ -47,8 +47,8 @@ class Model(ABC, Generic[Result]):
     required, the other methods optional. ``Explorer.of`` makes the explorer.
 
     Args:
-        host: The worker, which calls all methods on its thread, except ``improve`` and what
-            ``chores`` yields: these must change nothing.
+        host: The worker, which calls all methods on its thread, except ``idle``, ``improve`` and
+            what ``chores`` yields: these must change nothing.
     """
 
     TEXTS: ClassVar[Texts]

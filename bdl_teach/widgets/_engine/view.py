@@ -74,15 +74,15 @@ class View:
         made = {
             name: controls.button(name, hint, act)
             for name, hint, act in (
-                ("undo", "the movement before (Ctrl+Z)", lambda: self._send("undo")),
-                ("redo", "what was undone (Ctrl+Y)", lambda: self._send("redo")),
-                ("reset", "all as it was at the start", lambda: self._send("reset")),
+                ("undo", "the movement before (Ctrl+Z)", self._sender("undo")),
+                ("redo", "what was undone (Ctrl+Y)", self._sender("redo")),
+                ("reset", "all as it was at the start", self._sender("reset")),
                 ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
-                ("save picture", "as SVG and PNG", lambda: self._send("save")),
+                ("save picture", "as SVG and PNG", self._sender("save")),
                 (
                     "share",
                     "copy the line of Python that rebuilds this",
-                    lambda: self._send("share"),
+                    self._sender("share"),
                 ),
             )
         }
@@ -157,7 +157,11 @@ class View:
         self.picture.on_msg(self._on_message)
 
     def _sender_of(self, name: str) -> Callable[[Any], object]:
-        return lambda change: self._send("move", name=name, value=change["new"])
+        def move(change: Any) -> None:
+            self._dim(self.state())  # at once, since the keyboard may go on to the next control
+            self._send("move", name=name, value=change["new"])
+
+        return move
 
     def _on_preset(self, change: Any) -> None:
         if change["new"] != OWN:

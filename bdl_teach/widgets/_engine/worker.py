@@ -9,18 +9,20 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.background import Mailbox, Message, Owned
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
+from bdl_teach.widgets._engine.buttons import Buttons
+from bdl_teach.widgets._engine.canvas import Place
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.improving import Chores, Improver
 from bdl_teach.widgets._engine.missions import Missions, Moved
 from bdl_teach.widgets._engine.model import Host, Model
-from bdl_teach.widgets._engine.pinning import Seen, is_trained
+from bdl_teach.widgets._engine.pinning import Seen
 from bdl_teach.widgets._engine.pointer import Pointer
 from bdl_teach.widgets._engine.replay import PACE
 from bdl_teach.widgets._engine.session import Session
@@ -57,9 +59,8 @@ class Worker(Owned):
         self.pointer = Pointer(model, session, stage)
         self.missions = Missions(model.TEXTS.missions, session.known)
         self.ticks = 0
-        self.warmed = threading.Event()  # set when all programs have been compiled
-        self._improving = threading.Lock()  # held by the one thread that improves
-        self._chores_begun = False
+        self.chores = Chores(mailbox, model)
+        self._improver = Improver(mailbox, model, session, stage)
         self._answered = 0  # the session's version at the last tick
         self._improved = 0  # that version when a thread was last asked to improve its result
         self._is_best = False  # whether that thread has ended
@@ -69,8 +70,10 @@ class Worker(Owned):
         self._asked_at = 0.0  # when the last movement was made, by ``time.monotonic``
         self._moved_at = 0.0  # when controls moved by themselves
         self._without_still: list[Callable[[], object]] = []  # each adds a still to an output
-        parts = (session, stage.film, stage.pin, stage, self.pointer, self.missions, self)
-        others = (session.history, session.presets, session.asked)
+        buttons = Buttons(model, session, stage, view)
+        # A later part's handler replaces one of the same name.
+        parts = (session, stage.film, stage.pin, stage, self.pointer, self.missions, buttons, self)
+        others = (session.history, session.presets, session.asked, self.chores)
         self._owned = [part for part in (*parts, *others) if part is not None]
         self._handlers = {
             name.removeprefix("on_"): getattr(part, name)
@@ -221,10 +224,12 @@ class Worker(Owned):
         """Play the replay if it is on, then improve the result; raise ``Moved`` at a message."""
         self._play()
         self._move_on()
-        self._pause(self._asked_at + IMPROVE - time.monotonic())
-        self._begin_to_improve()
-        self._pause(self._asked_at + FOLLOW - time.monotonic())
         at_end = self.stage.film.at_end
+        self._pause(self._asked_at + IMPROVE - time.monotonic())
+        if self.stage.result is not None and self._improved != self._answered and at_end:
+            self._improved, self._is_best = self._answered, False
+            self._improver.begin(self._asked_at + REST)
+        self._pause(self._asked_at + FOLLOW - time.monotonic())
         while at_end and self._follow(at_rest=False):
             self._pause()
         if not at_end or (self._is_best and not self.model.awaits()):
@@ -259,60 +264,10 @@ class Worker(Owned):
         self._show_all()
         return better is not None
 
-    def _begin_to_improve(self) -> None:
-        """Have a thread improve the shown result, unless one has been asked to.
-
-        A pinned result that is not ``trained`` is improved first, for a fair comparison.
-        """
-        stage, values = self.stage, self.session.values
-        if stage.result is None or self._improved == self._answered or not stage.film.at_end:
-            return
-        self._improved, self._is_best = self._answered, False
-        pinned = stage.pin.pinned
-        if pinned is None or is_trained(pinned.result) or controls.same(pinned.values, values):
-            pinned = None
-        shown = Seen(values, stage.words_of(stage.result), stage.result)
-        version = self._answered
-        background.start(lambda: self._improve_in_a_thread(version, shown, pinned))
-
-    def _improve_in_a_thread(self, version: int, shown: Seen, pinned: Seen | None) -> None:
-        """Improve results, on a thread of its own; a newer one waits until this one has ended."""
-        rest = time.monotonic() + REST - IMPROVE
-        with self._improving:
-            if pinned is not None:
-                for better in self._better(version, rest, pinned):
-                    pinned = pinned._replace(result=better)
-                    if is_trained(better):
-                        break
-            for better in self._better(version, rest, shown):
-                if is_trained(better):
-                    self.send("found", version=version, better=better, pinned=pinned)
-                    pinned = None
-        self.send("improved", version=version)
-
-    def _better(self, version: int, rest: float, seen: Seen) -> Iterator[Any]:
-        """Yield ever better results; end if there is none, or if a control has moved.
-
-        From the time ``rest`` on, by ``time.monotonic``, the controls are at rest.
-        """
-        result = seen.result
-        for at_rest in (False, True):
-            while at_rest and self._is_newest(version) and time.monotonic() < rest:
-                time.sleep(min(0.05, max(0.0, rest - time.monotonic())))
-            with suppress(Exception):  # the shown result remains
-                while self._is_newest(version):
-                    better = self.model.improve(seen.values, result, at_rest=at_rest)
-                    if better is None or not self._is_newest(version):
-                        break
-                    yield (result := better)
-
-    def _is_newest(self, version: int) -> bool:
-        return version == self.session.version and not self._overtaken
-
     def on_found(self, version: int, better: Any, pinned: Seen | None) -> bool:
         """Show a better result, unless it is too late; ``pinned`` is a better pinned state."""
         stage, values = self.stage, self.session.values
-        if not self._is_newest(version):
+        if not self._improver.is_newest(version):
             return False
         if not stage.film.at_end:  # a frame of the replay is shown: it is found again afterwards
             self._improved = 0
@@ -380,42 +335,14 @@ class Worker(Owned):
 
     # What the page and Python ask for.
 
-    def on_press(self, name: str, when: float) -> None:
-        """Set what one of the explorer's own buttons sets."""
-        values = self.model.buttons()[name](self.session.values, self.stage.result)
-        if values is not None:
-            self.session.on_set(values, "", when)
-
-    def on_preset(self, name: str, when: float) -> None:
-        """Go to a preset; unpin what a question has pinned."""
-        self.stage.pin.unset(of_question=True)
-        self.session.on_preset(name, when)
-
-    def on_reset(self, when: float) -> None:
-        """Go to the first state; remove what a question has pinned."""
-        self.stage.pin.unset(of_question=True)
-        self.session.on_reset(when)
-
-    def on_answer(self, choice: str) -> None:
-        """Note the answer to the question, and pin the state where it begins."""
-        self.session.on_answer(choice)
-        if self.session.asked is not None and not self.session.asked.question.before:
-            self.stage.pin.set_for_question()
-
     def on_place(self, place: dict[str, Any]) -> None:
         """Draw at the size that the page has for the picture."""
         self.stage.place = Place(**place)
         self._begin_chores()
 
-    def on_save(self) -> bool:
-        """Offer the picture as files."""
-        with RENDER_LOCK:
-            self._view.offer(self.stage.canvas.as_svg(), self.stage.canvas.still())
-        return False
-
-    def on_share(self) -> str:
-        """Say what the page has copied."""
-        return f"Copied: {self._view.code()}"
+    def on_warm(self) -> None:
+        """Compile all programs, though no page shows the picture."""
+        self.chores.begin()
 
     def on_displayed(self, keep: Callable[[], object]) -> bool:
         """Call ``keep``, which adds a still to an output, once the result is the best."""
@@ -454,29 +381,10 @@ class Worker(Owned):
         while self._without_still and self.mailbox.resting and not self._view.picture.in_use:
             self._without_still.pop()()
 
-    # Programs that later ticks need.
-
-    def on_warm(self) -> None:
-        """Compile all programs, though no page shows the picture."""
-        self._begin_chores(unseen=True)
-
-    def _begin_chores(self, *, unseen: bool = False) -> None:
-        """Start ``Model.chores`` in a thread, unless they were started before or it is too early.
-
-        It is too early before the first tick or, unless ``unseen``, until a page shows the picture.
-        """
-        if not self._chores_begun and self.ticks and (unseen or self.stage.place is not None):
-            self._chores_begun = True
-            background.start(self._do_chores)
-
-    def _do_chores(self) -> None:
-        try:
-            for chore in self.model.chores():
-                if self.mailbox.closed:
-                    return
-                chore()
-        finally:
-            self.warmed.set()
+    def _begin_chores(self) -> None:
+        """Begin to compile what later ticks need, after the first one and once a page is there."""
+        if self.ticks and self.stage.place is not None:
+            self.chores.begin()
 
 
 class WorkersHost(Host):

@@ -185,11 +185,11 @@ def test_background_compilation_waits_until_a_page_shows_the_explorer() -> None:
 
     made = Explorer.of("Busy", Busy)().wait()
     made.set(n=3)
-    assert not made._worker.warmed.wait(0.2) and done == []
+    assert not made._worker.chores.over.wait(0.2) and done == []
     for width in (600, 700):
         made._view.picture.place = {"width": width, "height": 400, "ratio": 1.0}
         made.wait()
-    assert made._worker.warmed.wait(60)
+    assert made._worker.chores.over.wait(60)
     made.warm()
     assert done == ["a chore"]
     made.close()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bdl_teach.widgets._engine import worker
+from bdl_teach.widgets._engine import improving
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 from tests.widgets._engine.toy import ToyModel, text
@@ -62,7 +62,7 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     slope.set()
     until(lambda: status(slope) == "Height 2.5.", "an improvement")
     assert [0, 2.5] in ghosts(slope)
-    monkeypatch.setattr(worker.Worker, "_better", lambda *_: iter(()))
+    monkeypatch.setattr(improving.Improver, "_better", lambda *_: iter(()))
     slope.set(n=5)
     assert status(slope) == "Height 5 (+2.5 from grey A)."
     assert status(slope.set(n=2)) == "Height 2 (−0.5 from grey A).", "not improved yet"
@@ -101,7 +101,7 @@ def test_results_are_compared_with_a_only_if_both_are_trained(
     made = Explorer.of("Grown", GrownModel)().settle().pin()
     assert drawn[-1] == 2.5 and 2.25 not in drawn
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker.Worker, "_better", lambda *_: iter(()))
+        patch.setattr(improving.Improver, "_better", lambda *_: iter(()))
         assert status(made.set(n=5)) == "Height 5."
         assert answer(made) == "A and this are compared once both are trained alike."
         made.unpin()
