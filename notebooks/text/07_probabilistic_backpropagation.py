@@ -643,6 +643,8 @@ def score(table, split):
 
 
 scores = {table.name: [score(table, split) for split in range(5)] for table in tables}
+
+# %% slideshow={"slide_type": "subslide"}
 KNOWN = {"boston": (2.75, -2.45, 0.2, 0.07), "energy": (1.69, -1.99, 0.1, 0.05),
          "yacht": (1.02, -1.62, 0.2, 0.08)}
 PAPER = {  # mean and standard error over 20 splits
@@ -651,7 +653,7 @@ PAPER = {  # mean and standard error over 20 splits
     "yacht": {"rmse": (1.015, 0.054), "log_likelihood": (-1.634, 0.016)},
 }
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "fragment"}
 for name, found in scores.items():
     mean = {key: np.mean([s[key] for s in found]) for key in found[0]}
     print(f"{name}: RMSE {mean['rmse']:.2f}, LL {mean['log_likelihood']:.2f} (a constant guess: "

@@ -25,7 +25,8 @@ from tests.widgets.test_contract import STATES, anywhere
 
 BAD = re.compile(r"\b(nan|inf|infinity|failed|none|not scaled)\b", re.IGNORECASE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:E-?\d+)?")
-BESIDE_TRUTH = [n for n in widgets.__all__ if issubclass(getattr(widgets, n), ModelBesideTruth)]
+MODELS = {name: getattr(widgets, name).MODEL for name in widgets.__all__}
+BESIDE_TRUTH = [name for name, model in MODELS.items() if issubclass(model, ModelBesideTruth)]
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +110,7 @@ def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> No
 
 
 def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
-    explorer._worker._show_failure(DivergedError(7, mcmc.REMEDY))
-    said = explorer._worker.stage.sentence()
+    said = explorer.TEXTS.in_words(str(DivergedError(7, mcmc.REMEDY)))
     control = explorer.TEXTS.controls.get("noise_std")
     assert ("noise_std" in said) == (control is None)
     assert control is None or f"raise the {control.label}, or" in said

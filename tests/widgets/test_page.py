@@ -53,6 +53,11 @@ CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 UNNAMED = f"() => document.querySelectorAll('{ALL_BOXES} [role=slider]:not([aria-label])').length"
 FOCUS = "() => document.activeElement.getAttribute('aria-label')"
+# Whether the picture was drawn for the size that it has now; a point's place depends on that.
+DRAWN_FOR_ITS_PLACE = """box => {
+    const image = box.querySelector("img.bdl-picture");
+    return Math.abs(image.naturalWidth - devicePixelRatio * image.clientWidth) < 3;
+}"""
 ZOOMS = """box => ["head", "look", "question", "controls", "status"]
     .map((part) => getComputedStyle(box.querySelector(`.bdl-${part}`)).zoom)"""
 
@@ -262,7 +267,7 @@ class Hand:
         self.session = self.page.context.new_cdp_session(self.page)  # touches share a session
         self.box = boxed(notebook, name)
         before: Any = None
-        while before != (before := self.dots()):  # the picture may yet change its size
+        while before != (before := self.dots()) or not self.box.evaluate(DRAWN_FOR_ITS_PLACE):
             self.page.wait_for_timeout(SETTLE_MS)
 
     def says(self, words: str) -> None:

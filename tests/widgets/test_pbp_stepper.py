@@ -29,14 +29,14 @@ def order_of(v: dict[str, Any], epoch: int) -> list[int]:
 
 
 class Walk:
-    """The fits after each step, by ``pbp.Walk``."""
+    """The fits after each step, by ``pbp.Passes``."""
 
     def __init__(self, v: dict[str, Any]) -> None:
         self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
         alpha = v["alpha"]
         prior = (alpha, (alpha - 1) * v["guess"] ** 2)
         how: dict[str, Any] = {"seed": v["seed"], "shuffle": not v["sorted"]}
-        walk = pbp.Walk.of(self.data.x, self.data.y, (50,), prior, **how)
+        walk = pbp.Passes.of(self.data.x, self.data.y, (50,), prior, **how)
         state, self.fits = walk.start, [walk.fitted(walk.start)]
         for step in range(v["step"]):
             state, _ = walk.advance(state, step, step + 1)

@@ -36,7 +36,7 @@ REST = 0.8  # seconds without a movement that are a rest
 IMPROVE, FOLLOW = 0.07, 0.12  # seconds from a movement to these methods: no drag pays for them
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
-MOVES = {*["move", "set", "undo", "redo", "reset", "preset", "go", "press", "ask", "table"]}
+MOVES = {"move", "set", "undo", "redo", "reset", "preset", "go", "press", "ask", "table"}
 TICKS = MOVES | {"pointer", "tick"}  # the messages that can ask for a tick
 
 
