@@ -228,7 +228,7 @@ class Worker(Owned):
         self._pause(self._asked_at + IMPROVE - time.monotonic())
         if self.stage.result is not None and self._improved != self._answered and at_end:
             self._improved, self._is_best = self._answered, False
-            self._improver.begin(self._asked_at + REST)
+            self._improver.begin(time.monotonic() + REST - IMPROVE)
         self._pause(self._asked_at + FOLLOW - time.monotonic())
         while at_end and self._follow(at_rest=False):
             self._pause()
