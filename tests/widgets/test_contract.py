@@ -79,7 +79,7 @@ def seen(explorer: Explorer[Any]) -> tuple[Any, str]:
 
 def template(explorer: Explorer[Any]) -> str:
     """Return the status line with names of readings in place of their numbers."""
-    said, number = explorer._worker.stage._said, r"[-−+±]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+    said, number = explorer._worker.stage.said, r"[-−+±]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
     parts = (
         re.sub(number, "#", part) if isinstance(part, str) else f"{{{part.name}}}{part.unit}"
         for part in said._parts(said.line, None)

@@ -146,7 +146,7 @@ def test_undo_and_redo_give_every_earlier_state_again(idle: Explorer[Any]) -> No
     for when in range(1, 25):
         name = str(rng.choice(free))
         if rng.integers(6) == 0:
-            session.on_preset(str(rng.choice([*idle.PRESETS])), when * 2.0)
+            session.go_to_preset(str(rng.choice([*idle.PRESETS])), when * 2.0)
         else:
             session.on_edit({name: anywhere(known[name], rng)}, when * 2.0)
         state = idle._worker.model.undoable(session.values)

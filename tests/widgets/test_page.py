@@ -44,7 +44,7 @@ from bdl_teach.widgets._engine import worker
 from bdl_teach.widgets._engine.improving import Chores
 from bdl_teach.widgets import vae_trainer
 from bdl_teach.problems import strange_pictures
-Chores.begin = lambda *_, **__: None
+Chores.on_warm = lambda *_, **__: None
 vae_trainer.STEPS = 25
 strange_pictures.MEMBERS = 2
 worker.REST = worker.SHARPEN

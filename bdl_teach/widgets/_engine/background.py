@@ -107,6 +107,11 @@ class Mailbox:
             self.moving = 0 if act is None else self.moving
             return taken
 
+    @property
+    def overtaken(self) -> bool:
+        """Return whether a message waits that can ask for a tick, or the mailbox is closed."""
+        return self.closed or self.moving > 0
+
     def done(self, number: int) -> None:
         """Record that so many more messages are answered."""
         with self._changed:

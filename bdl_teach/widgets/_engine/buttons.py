@@ -29,17 +29,19 @@ class Buttons(Owned):
     def on_preset(self, name: str, when: float) -> None:
         """Go to a preset; unpin what a question has pinned."""
         self._stage.pin.unset(of_question=True)
-        self._session.on_preset(name, when)
+        self._session.go_to_preset(name, when)
 
     def on_reset(self, when: float) -> None:
         """Go to the first state; remove what a question has pinned."""
         self._stage.pin.unset(of_question=True)
-        self._session.on_reset(when)
+        self._session.go_to_first(when)
 
     def on_answer(self, choice: str) -> None:
         """Note the answer to the question, and pin the state where it begins."""
-        self._session.on_answer(choice)
-        if self._session.asked is not None and not self._session.asked.question.before:
+        asked = self._session.asked
+        assert asked is not None
+        asked.choose(choice, self._session.values)
+        if not asked.question.before:
             self._stage.pin.set_for_question()
 
     def on_save(self) -> bool:

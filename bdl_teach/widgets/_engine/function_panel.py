@@ -33,7 +33,7 @@ class Panel:
     truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
     columns: int = 6  # of the panel's legend; 0 if it has none of its own
     most: int = MOST  # largest number of points
-    kind: str = "points"  # or "at" if the pointer only chooses a place, "seen" if not even that
+    kind: str = "points"  # or "at" if the pointer only chooses a place
     spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
     units: Units = COURSE
     labels: Labels = PLAIN

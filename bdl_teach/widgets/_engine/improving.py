@@ -11,9 +11,8 @@ from typing import Any
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.background import Mailbox, Owned
 from bdl_teach.widgets._engine.model import Model
-from bdl_teach.widgets._engine.pinning import Seen, is_trained
+from bdl_teach.widgets._engine.pinning import Pin, Seen, is_trained
 from bdl_teach.widgets._engine.session import Session
-from bdl_teach.widgets._engine.stage import Stage
 
 
 class Improver:
@@ -23,28 +22,27 @@ class Improver:
         mailbox: The worker's.
         model: The model, whose ``improve`` this calls.
         session: What the learner has set: a result for an older version is improved no further.
-        stage: What the picture shows.
+        pin: What the picture shows, and the pinned state.
     """
 
-    def __init__(self, mailbox: Mailbox, model: Model[Any], session: Session, stage: Stage) -> None:
-        self._mailbox, self.model, self._session, self._stage = mailbox, model, session, stage
+    def __init__(self, mailbox: Mailbox, model: Model[Any], session: Session, pin: Pin) -> None:
+        self._mailbox, self.model, self._session, self._pin = mailbox, model, session, pin
         self._improving = threading.Lock()  # held by the one thread that improves
 
     def is_newest(self, version: int) -> bool:
         """Return whether no control has moved since this version of the session."""
-        moved = self._mailbox.closed or self._mailbox.moving > 0
-        return version == self._session.version and not moved
+        return version == self._session.version and not self._mailbox.overtaken
 
     def begin(self, rest: float) -> None:
         """Have a thread improve the shown result; the controls are at rest from ``rest`` on.
 
         A pinned result that is not ``trained`` is improved first, for a fair comparison.
         """
-        stage, values, version = self._stage, self._session.values, self._session.version
-        pinned = stage.pin.pinned
-        if pinned is None or is_trained(pinned.result) or controls.same(pinned.values, values):
+        shown, pinned, version = self._pin.seen, self._pin.pinned, self._session.version
+        assert shown is not None
+        alike = pinned is not None and controls.same(pinned.values, shown.values)
+        if pinned is None or is_trained(pinned.result) or alike:
             pinned = None
-        shown = Seen(values, stage.words_of(stage.result), stage.result)
         background.start(lambda: self._improve(version, rest, shown, pinned))
 
     def _improve(self, version: int, rest: float, shown: Seen, pinned: Seen | None) -> None:
@@ -80,13 +78,18 @@ class Improver:
 
 
 class Chores(Owned):
-    """Compiles programs that later ticks need, once, on a thread of its own."""
+    """Compiles programs that later ticks need, once, on a thread of its own.
+
+    Args:
+        mailbox: The worker's; closing it ends the work.
+        model: The model, whose ``chores`` this does.
+    """
 
     def __init__(self, mailbox: Mailbox, model: Model[Any]) -> None:
         self._mailbox, self._model, self._begun = mailbox, model, False
         self.over = threading.Event()  # set when all programs have been compiled
 
-    def begin(self) -> None:
+    def on_warm(self) -> None:
         """Start ``Model.chores`` in a thread, unless that was done before."""
         if not self._begun:
             self._begun = True

@@ -95,10 +95,12 @@ class Missions(Owned):
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self.chosen: Mission | None = None
         self.verdict = ""
+        self.marked: tuple[str, ...] = ()  # what ``done`` returned when a mission was last judged
 
     def on_mission(self, name: str | None) -> None:
         """Choose the mission with the id ``name``; ``None`` for none."""
         self.chosen = next((one for one in self.all if one.id == name), None)
+        self.marked = self.done()
         self.look()
 
     def look(self) -> None:
@@ -125,6 +127,7 @@ class Missions(Owned):
         """
         if (mission := self.chosen) is None:
             return
+        self.marked = self.done()
         if missing := self._missing(mission, values, lambda _: readings):
             self.verdict = f"Not yet{_first_two(': ', missing)}."
             return
@@ -140,6 +143,7 @@ class Missions(Owned):
         self._tried = mission, dict(values), tried
         if mission.id not in self.done() and not any(lacks for _, lacks in tried):
             progress.own().add(mission.id, progress.SOLVED)
+            self.marked = self.done()
         self.verdict = _verdict(tried)
 
     def _missing(
@@ -192,7 +196,7 @@ class MissionBox:
         self.toggle.value = chosen is not None
         if chosen is None:
             return
-        options = _options(self._missions, missions.done())
+        options = _options(self._missions, missions.marked)
         number = self._missions.index(chosen)
         if options != list(self._row.options):
             self._row.options = options  # this selects the first option

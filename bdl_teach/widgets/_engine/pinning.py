@@ -45,7 +45,7 @@ class Pin(Owned):
     ) -> None:
         self._canvas, self._controls, self._labels, self._hold = canvas, known, labels, hold
         self._of_question = False  # pinned by a question, which stays visible
-        self._seen: Seen | None = None
+        self.seen: Seen | None = None  # what the picture shows
         self.pinned: Seen | None = None
         self.wanted = self.compared = False  # whether the buttons *pin A* and *answer* are down
 
@@ -71,7 +71,7 @@ class Pin(Owned):
 
     def note(self, seen: Seen, *, better: bool = False) -> None:
         """Store what is shown; if it is a ``better`` result for the values of A, pin it as A."""
-        self._seen = seen
+        self.seen = seen
         pinned = self.pinned if self.wanted else None  # else `settle` removes the pin
         if better and pinned is not None and controls.same(seen.values, pinned.values):
             self.pinned = None
@@ -79,7 +79,7 @@ class Pin(Owned):
 
     def settle(self) -> bool:
         """Pin what is shown if the button is down, else unpin; return whether the pin changed."""
-        wanted = self._seen if self.wanted else None
+        wanted = self.seen if self.wanted else None
         if (wanted is None) == (self.pinned is None):
             return False
         self.pinned = wanted
@@ -101,7 +101,7 @@ class Pin(Owned):
     @property
     def _is_fair(self) -> bool:
         """Return whether of the shown result and A both are trained, or neither."""
-        both = (self._seen, self.pinned)
+        both = (self.seen, self.pinned)
         return len({is_trained(seen.result) for seen in both if seen is not None}) == 1
 
     @property
@@ -109,10 +109,10 @@ class Pin(Owned):
         """Return, as HTML, what stayed the same and what changed, or what to do."""
         if self.pinned is not None and not self._is_fair:
             return _UNEQUAL
-        if not (self.compared and self.pinned is not None and self._seen is not None):
+        if not (self.compared and self.pinned is not None and self.seen is not None):
             return _ASKED
         with RENDER_LOCK:  # artists are read
-            found = self._compare(self.pinned, self._seen)
+            found = self._compare(self.pinned, self.seen)
         return " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in found.items())
 
     def on_pin(self, on: bool) -> None:

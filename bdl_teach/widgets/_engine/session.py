@@ -27,8 +27,8 @@ class Session(Owned):
         self._model, self.known = model, known
         self.values: Values = {}
         self.version = 0  # grows with each reason for a tick
-        self.left_out = ""  # sentences on values that were given for controls that are gone
         self.compared: Values | None = None  # the state to pin before the next tick
+        # ``left_out`` has sentences on values that were given for controls that are gone.
         taken, self.left_out = self.taken(values)
         self._assign({name: control.value for name, control in known.items()})
         self._assign(taken)
@@ -112,20 +112,15 @@ class Session(Owned):
         if (state := self.history.redo()) is not None:
             self._go(self._whole(state), when)
 
-    def on_reset(self, when: float) -> None:
+    def go_to_first(self, when: float) -> None:
         """Go to the first state, and ask the question again."""
         self._go(self._whole(self.history.first), when)
         if self.asked is not None:
             self.asked.begin(self.values)
 
-    def on_preset(self, name: str, when: float) -> None:
+    def go_to_preset(self, name: str, when: float) -> None:
         """Set the values of a preset."""
         self._go(self._whole(self.presets.choose(name)), when)
-
-    def on_answer(self, choice: str) -> None:
-        """Note the learner's answer to the question."""
-        assert self.asked is not None
-        self.asked.choose(choice, self.values)
 
     def on_go(self, when: float) -> None:
         """Go from the first state to the one that the question asks about.

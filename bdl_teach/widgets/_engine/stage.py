@@ -35,7 +35,7 @@ class Stage(Owned):
         self.result: Any = None
         self.shown: Any = None  # the result, or a frame of its training
         self.painted: Values = {}  # the values that the picture shows
-        self._said = Said("")
+        self.said = Said("")
         self.spent = ""  # the end of the status line: the time of the tick
         self.place: Place | None = None  # where the page shows the picture, if it does
 
@@ -70,7 +70,7 @@ class Stage(Owned):
 
     def sentence(self, more: str = "") -> str:
         """Return the status line: what is shown, ``more``, and the time of the tick."""
-        words = self.pin.marked(self._said)
+        words = self.pin.marked(self.said)
         stop = "." if more and not words.endswith(".") else ""
         return f"{words}{stop}{more}{self.spent}"
 
@@ -91,7 +91,7 @@ class Stage(Owned):
             self._notice.set_visible(False)
             self.pin.note(Seen(dict(values), said, result), better=better)
         self.result, self.shown, self.painted = result, shown, values
-        self._said, self.spent = said, ""
+        self.said, self.spent = said, ""
 
     def draw_part(self, result: Any) -> None:
         """Draw a part of a result, without its words."""
@@ -110,7 +110,7 @@ class Stage(Owned):
         with RENDER_LOCK:
             self._notice.set_text(said)
             self._notice.set_visible(True)
-        self._said, self.spent = Said(status.plain(said)), ""
+        self.said, self.spent = Said(status.plain(said)), ""
 
     def render(self, *, sharp: bool) -> tuple[bytes, list[dict[str, Any]]]:
         """Return the picture as a ``data:`` address, and the places of the panels in it.

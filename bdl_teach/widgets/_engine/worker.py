@@ -60,7 +60,7 @@ class Worker(Owned):
         self.missions = Missions(model.TEXTS.missions, session.known)
         self.ticks = 0
         self.chores = Chores(mailbox, model)
-        self._improver = Improver(mailbox, model, session, stage)
+        self._improver = Improver(mailbox, model, session, stage.pin)
         self._answered = 0  # the session's version at the last tick
         self._improved = 0  # that version when a thread was last asked to improve its result
         self._is_best = False  # whether that thread has ended
@@ -71,15 +71,19 @@ class Worker(Owned):
         self._moved_at = 0.0  # when controls moved by themselves
         self._without_still: list[Callable[[], object]] = []  # each adds a still to an output
         buttons = Buttons(model, session, stage, view)
-        # A later part's handler replaces one of the same name.
-        parts = (session, stage.film, stage.pin, stage, self.pointer, self.missions, buttons, self)
-        others = (session.history, session.presets, session.asked, self.chores)
-        self._owned = [part for part in (*parts, *others) if part is not None]
+        parts = (session, stage.film, stage.pin, self.pointer, self.missions, buttons, self.chores)
+        others = (stage, session.history, session.presets, session.asked)
+        self._owned = [part for part in (*parts, self, *others) if part is not None]
         self._handlers = {
             name.removeprefix("on_"): getattr(part, name)
-            for part in parts
+            for part in (*parts, self)
             for name in dir(part)
             if name.startswith("on_")
+        }
+        self._timed = {  # the handlers that take the time of their message
+            act
+            for act, handler in self._handlers.items()
+            if "when" in inspect.signature(handler).parameters
         }
 
     # Messages.
@@ -102,20 +106,15 @@ class Worker(Owned):
         if self.mailbox.ready(max(seconds, 0.0)):
             raise Moved
 
-    @property
-    def _overtaken(self) -> bool:
-        """Return whether a control moved since the last tick began, or the explorer is closed."""
-        return self.mailbox.closed or self.mailbox.moving > 0
-
     def moved(self) -> bool:
         """Show a better result that has come, and return whether a control has moved."""
         if threading.get_ident() != self._owner:  # one of the chores asks
-            return self._overtaken
+            return self.mailbox.overtaken
         found = self.mailbox.take("found")
         for message in found:
             self._handle(message)
         self.mailbox.done(len(found))
-        return self._overtaken
+        return self.mailbox.overtaken
 
     def _handle(self, message: Message) -> bool:
         """Call the handler of a message; return whether the picture may have to change.
@@ -124,7 +123,7 @@ class Worker(Owned):
         exception is shown over the picture.
         """
         handler, given = self._handlers[message.act], message.given
-        if "when" in inspect.signature(handler).parameters:
+        if message.act in self._timed:
             given = {**given, "when": message.when}
         if message.act in MOVES:
             self.stage.film.to_end()
@@ -142,16 +141,17 @@ class Worker(Owned):
         """Show the result after some messages, and improve it; raise ``Moved`` at a new one."""
         changed = [self._handle(message) for message in messages]
         self._unanswered += len(messages)
+        if not self.mailbox.overtaken:  # else the page may be ahead
+            self._view.show_controls(self.session)
         if self.session.version == self._answered:
             if any(changed):
                 self._repaint()
-            self._show_all()
+            self._show_state()
             self._done()
             self._rest()
             return
         self._answered = self.session.version
         self.missions.look()
-        self._show_controls()
         try:
             self._pin_before()
             self._tick(self.session.values)
@@ -160,7 +160,7 @@ class Worker(Owned):
             self.mailbox.fail(error)
         else:
             self.mailbox.fail(None)
-        self._show_all()
+        self._show_state()
         self._done()
         self._begin_chores()
         self._rest()
@@ -180,7 +180,7 @@ class Worker(Owned):
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
-        shares = self.model.words(result).get("shares", "")
+        shares = self.stage.said.words.get("shares", "")
         spent = f" · {self.model.TEXTS.work} {1e3 * (computed - start):.0f} ms{shares}"
         self.stage.spent = spent if self.ticks > 1 else ""
 
@@ -203,7 +203,7 @@ class Worker(Owned):
 
     def show_part(self, result: Any) -> None:
         """Show a part of a result, unless a control has moved, or it is not to be shown."""
-        if not self._overtaken and not self._unseen and threading.get_ident() == self._owner:
+        if not self.mailbox.overtaken and not self._unseen and threading.get_ident() == self._owner:
             self.stage.draw_part(result)
             self._show_picture(sharp=False)
 
@@ -255,13 +255,13 @@ class Worker(Owned):
         spent = "" if at_rest else self.stage.spent
         try:
             better = self.model.follow(self.stage.result, at_rest=at_rest)
-            if better is not None and not self._overtaken:
+            if better is not None and not self.mailbox.overtaken:
                 self._paint(better, self.session.values, better=True, sharp=at_rest)
                 self.stage.spent = spent
         except Exception as error:
             self._show_failure(error)
             better = None
-        self._show_all()
+        self._show_state()
         return better is not None
 
     def on_found(self, version: int, better: Any, pinned: Seen | None) -> bool:
@@ -278,7 +278,7 @@ class Worker(Owned):
         sharp = time.monotonic() > self._asked_at + SHARPEN
         self._paint(self.model.complete(values, better), values, better=True, sharp=sharp)
         stage.spent = spent
-        self._show_all()
+        self._show_state()
         return False
 
     def on_improved(self, version: int) -> bool:
@@ -300,9 +300,9 @@ class Worker(Owned):
         with suppress(Exception):  # such as a message, or a full disk: the picture goes on
             readings = self.stage.readings_of(self.stage.result)
             for _ in self.missions.judge(values, readings, others, self._read_unseen):
-                self._show_all()
+                self._show_state()
                 self._pause()
-        self._show_all()
+        self._show_state()
 
     def _read_unseen(self, values: Values) -> Readings:
         self._unseen = True
@@ -319,7 +319,7 @@ class Worker(Owned):
             began = time.perf_counter()
             self.stage.film.advance()
             self._repaint()
-            self._show_all()
+            self._show_state()
             spent = time.perf_counter() - began
 
     def _move_on(self) -> None:
@@ -340,10 +340,6 @@ class Worker(Owned):
         self.stage.place = Place(**place)
         self._begin_chores()
 
-    def on_warm(self) -> None:
-        """Compile all programs, though no page shows the picture."""
-        self.chores.begin()
-
     def on_displayed(self, keep: Callable[[], object]) -> bool:
         """Call ``keep``, which adds a still to an output, once the result is the best."""
         self._without_still.append(keep)
@@ -351,13 +347,8 @@ class Worker(Owned):
 
     # What the page shows.
 
-    def _show_controls(self) -> None:
-        if not self._overtaken:  # else the page may be ahead
-            self._view.show_controls(self.session)
-
-    def _show_all(self) -> None:
-        """Show all but the picture."""
-        self._show_controls()
+    def _show_state(self) -> None:
+        """Show all but the controls and the picture."""
         more = f"{self.pointer.notes()}{self.session.left_out}"
         said = self._instead or self.stage.sentence(more)
         self._view.show(said, self.stage, self.missions, self.pointer.places())
@@ -384,7 +375,7 @@ class Worker(Owned):
     def _begin_chores(self) -> None:
         """Begin to compile what later ticks need, after the first one and once a page is there."""
         if self.ticks and self.stage.place is not None:
-            self.chores.begin()
+            self.chores.on_warm()
 
 
 class WorkersHost(Host):

@@ -116,7 +116,7 @@ def test_pin_removed_just_before_a_longer_fit_is_drawn_leaves_no_curve(slope: Sl
     slope.close()  # this thread may change it now
     pin.own()
     pin.on_pin(on=False)
-    pin.note(pin._seen, better=True)
+    pin.note(pin.seen, better=True)
     assert ghosts(slope) == []
 
 
