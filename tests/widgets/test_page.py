@@ -496,6 +496,8 @@ def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
         assert not hand.page.evaluate(DIMMED), hand.page.evaluate(FOCUS)
         for key in ("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp", "d"):
             keys.press(key)
+        if not stops:  # the menu of presets: the worker sets what goes with the last one
+            hand.page.wait_for_timeout(SETTLE_MS)
         stops += 1
         keys.press("Tab")
     for place in box.locator(".bdl-idle .widget-label, .bdl-title").locator("visible=true").all():
