@@ -19,6 +19,7 @@ from bdl_teach.widgets._engine import controls, replay, status, texts
 from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets.parts import PartsPanel
 from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -27,6 +28,12 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 MOST_RUNS = 9  # number of longer runs; the last one continues training the best fit
 ENOUGH = 10.0  # nats that the last longer run may gain if the fit has converged
+_PARTS = [
+    ("gap", "fit, among the data", plots.BLUE),
+    ("gap_outside", "fit, outside", plots.BLUE),
+    ("off_data", "prior, among the data", plots.ORANGE),
+    ("off_outside", "prior, outside", plots.ORANGE),
+]
 _SPREADS = {"fit": ("-", plots.BLUE), plots.POSTERIOR: ("-.", plots.GREEN)}
 _MANY = 64  # a table has more points than this, so that each step takes longer
 _FEW_STEPS = 900  # steps of a fit to a table
@@ -40,6 +47,7 @@ class SinusoidResult(Outcome):
     cost: FreeEnergy  # free energy of ``fit``, on all points
     quick: FreeEnergy  # free energy of the first fit of this tick
     runs: tuple[bbb.Fit, ...]  # the trainings that led to ``fit``: each continues the one before
+    n_samples: int = 1  # networks drawn in each step
     tried: int = 0  # number of longer runs made so far
     gain: float = 0.0  # nats by which the last longer run lowered the free energy
     trained: bool = False  # whether all longer runs are made
@@ -48,14 +56,14 @@ class SinusoidResult(Outcome):
 
     @property
     def stage(self) -> str:
-        """Return the state of the training in words, to begin a status line."""
-        if self.estimator != "quiet":
-            return {"weights": "weights drawn", "article": "the article's recipe"}[self.estimator]
+        """Return the name of the text that says how far the training is; "" if it is over."""
         if self.is_frame:
-            return "in training"
+            return "in_training"
+        if self.estimator != "quiet":
+            return {"weights": "drawn", "article": "article"}[self.estimator]
         if not self.trained:
-            return "quick fit, trained longer at rest"
-        return "trained longer" if self.gain <= ENOUGH else "trained longer, F still falls"
+            return "quick"
+        return "found" if self.quick.total - self.cost.total > 1 else ""
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -99,6 +107,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
 
     TEXTS = texts.of("sinusoid")
     GRID = WIDE_GRID
+    _last_drawn: tuple[bbb.Fit, bbb.Fit] | None = None  # a shown fit, and the paper's beside it
 
     def idle(self, values: controls.Values) -> set[str]:
         # A part of the prior without weight has no σ; two equal parts have no weight.
@@ -106,19 +115,23 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         return idle | ({"pi"} if math.isclose(values["sigma1"], values["sigma2"]) else set())
 
     def make_panels(self, canvas: Canvas) -> None:
-        ratios = {"height_ratios": (1.4, 1), "width_ratios": (1, 1.2, 1.1)}
-        axes = canvas.figure.subplot_mosaic("fff;shw", gridspec_kw=ratios)
+        main, weights = canvas.main("f")["f"], canvas.context("weights", self._draw_weights)["c"]
+        history = canvas.context("training", self._draw_history)["c"]
+        spread = canvas.context("spread", self._draw_spread)["c"]
+        parts = canvas.context("parts", self._draw_parts)["c"]
         self.function = FunctionPanel(
-            canvas, axes["f"], "What the network believes about y", WIDE_GRID,
-            spread=axes["s"],
-        )  # fmt: skip
+            canvas, main, "What the network believes about y", WIDE_GRID, spread=spread
+        )
         limits = (4, 12, 40, 120)
-        self._spread = plots.SpreadPanel(axes["s"], WIDE_GRID, _SPREADS, "How unsure, by x", limits)
-        self._history = plots.HistoryPanel(axes["h"], longer=True)
-        self._make_weight_panel(axes["w"])
-        canvas.animate([*self._spread.artists, *self._history.artists])
-        canvas.animate(self._weights.artists)
-        canvas.animate_seldom(self._spread.frame)
+        self._spread = plots.SpreadPanel(spread, WIDE_GRID, _SPREADS, "How unsure, by x", limits)
+        self._history = plots.HistoryPanel(history, longer=True)
+        self._drawn = history.plot([], [], "-", color=plots.ORANGE, lw=1.2, label="F, drawn")[0]
+        plots.legend_above(history, columns=2)
+        self._parts = PartsPanel(parts, "Distance", "in units of y", _PARTS)
+        self._make_weight_panel(weights)
+        canvas.animate([*self._spread.artists, *self._history.artists, self._drawn])
+        canvas.animate([*self._weights.artists, *self._parts.artists])
+        canvas.animate_seldom([*self._spread.frame, *self._parts.frame])
 
     def _make_weight_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
@@ -141,7 +154,11 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         functions = problem.prior_functions(fit, WIDE_GRID) if values["prior_functions"] else None
         cost = fit.cost(COST_DRAWS)
-        more = {"prior_functions": functions, "trained": estimator != "quiet"}
+        more = {
+            "n_samples": options["n_samples"],
+            "prior_functions": functions,
+            "trained": estimator != "quiet",
+        }
         return SinusoidResult(problem, fit, prediction, estimator, cost, cost, (fit,), **more)
 
     def improve(
@@ -181,12 +198,40 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
 
     def draw(self, result: SinusoidResult) -> None:
         self.function.update(result, result.prediction)
+
+    def _draw_weights(self, result: SinusoidResult) -> None:
+        self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
+
+    def _draw_spread(self, result: SinusoidResult) -> None:
         if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
             self.canvas.redraw_seldom()
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self.canvas.redraw_background(arrange=True)
+
+    def _draw_history(self, result: SinusoidResult) -> None:
+        """Draw how F fell, and how it falls if weights are drawn as often as the slider says."""
         self._history.update(result.history)
-        self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
+        drawn = {"step": [], "free_energy": []}
+        if result.estimator == "quiet" and not result.is_frame:
+            drawn = self._fit_drawn(result).history
+        self._drawn.set_data(drawn["step"], drawn["free_energy"])
+
+    def _draw_parts(self, result: SinusoidResult) -> None:
+        def missing(_name: str) -> str:
+            if result.posterior is not None:
+                return "unknown for own points"
+            asked = "the true posterior is on its way"
+            return asked if result.nuts_report else "switch “true posterior” on"
+
+        if self._parts.update(self.readings(result), missing):
+            self.canvas.redraw_seldom()
+
+    def _fit_drawn(self, result: SinusoidResult) -> bbb.Fit:
+        """Return the paper's fit, which draws weights, to the problem of ``result``."""
+        if self._last_drawn is None or self._last_drawn[0] is not result.runs[0]:
+            options = {"kl_weight": result.cost.kl_weight, "n_samples": result.n_samples}
+            self._last_drawn = result.runs[0], live_fits.fit("bbb", result.problem, **options)
+        return self._last_drawn[1]
 
     def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC, longer runs, and fits that are not the default one."""
@@ -204,8 +249,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         return Problem.of(values, layers=2)
 
     def readings(self, result: SinusoidResult) -> dict[str, float]:
-        mean, sd = result.prediction.mean, result.prediction.epistemic_std
-        return {
+        mean, sd, truth = result.prediction.mean, result.prediction.epistemic_std, result.posterior
+        found = {
             **status.costs(result.cost),
             **result.gaps,
             "below": result.quick.total - result.cost.total,
@@ -216,14 +261,18 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
             "mean_down": status.at(WIDE_GRID, mean, -0.25),
             "off_sine": status.off_the_sine(WIDE_GRID, mean),
         }
+        if truth is not None:
+            found["nuts_data"] = truth.epistemic_std[INSIDE].mean()
+            found["nuts_ends"] = truth.epistemic_std[[0, -1]].mean()
+            if not isinstance(result.data, own_points.OwnPoints):
+                found["off_data"] = status.off_the_sine(WIDE_GRID, truth.mean, INSIDE)
+                found["off_outside"] = status.off_the_sine(WIDE_GRID, truth.mean, ~INSIDE)
+        return found
 
     def words(self, result: SinusoidResult) -> dict[str, str]:
-        below = 0.0 if result.is_frame else result.quick.total - result.cost.total
+        spread = "{beside}" if result.posterior is not None else self.TEXTS.status["spread"]
         return {
-            **status.cost_words(result.cost),
-            **status.shown_if(gaps=bool(result.gaps)),
-            "stage": result.stage,
-            "lower": status.lower(below),
-            **({} if result.prediction.epistemic_std.any() else {"spread": "{one_network}"}),
+            "stage": f"{{{result.stage}}}" if result.stage else "",
+            "spread": spread if result.prediction.epistemic_std.any() else "{one_network}",
             "nuts": result.nuts_report,
         }

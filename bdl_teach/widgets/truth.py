@@ -19,6 +19,7 @@ from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.beside_truth import ModelBesideTruth
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
+from bdl_teach.widgets.parts import PartsPanel
 from bdl_teach.widgets.truth_search import TruthResult
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
@@ -30,6 +31,8 @@ _SPREADS = {  # line style and colour of each epistemic sd
     "fit": ("-", plots.BLUE),
     plots.POSTERIOR: ("-.", plots.GREEN),
 }
+_PARTS = ("optimisation", "family", "prior_miss")
+_COLOURS = (_QUICK, plots.BLUE, plots.ORANGE)
 
 
 class TruthModel(ModelBesideTruth[TruthResult]):
@@ -42,13 +45,17 @@ class TruthModel(ModelBesideTruth[TruthResult]):
     GRID = GAP_GRID
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("ff;ps", height_ratios=(1.5, 1))
+        main = canvas.main("f")["f"]
+        parts = canvas.context("parts", self._draw_parts)["c"]
+        spread = canvas.context("spread", self._draw_spread)["c"]
         self.function = FunctionPanel(
-            canvas, axes["f"], "What each believes about the function", GAP_GRID,
-            band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=axes["s"],
+            canvas, main, "What each believes about the function", GAP_GRID,
+            band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=spread,
         )  # fmt: skip
-        self._parts = PartsPanel(axes["p"])
-        self._spread = plots.SpreadPanel(axes["s"], GAP_GRID, _SPREADS)
+        rows = zip(_PARTS, ("optimisation", "family", "prior"), _COLOURS, strict=True)
+        along = "distance over the gap, in units of y"
+        self._parts = PartsPanel(parts, "Whose distance is it?", along, [*rows])
+        self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
         canvas.animate([*self._parts.artists, *self._spread.artists])
         canvas.animate_seldom([*self._parts.frame, *self._spread.frame])
 
@@ -73,14 +80,20 @@ class TruthModel(ModelBesideTruth[TruthResult]):
         return truth_search.at(result, frame)
 
     def draw(self, result: TruthResult) -> None:
-        spreads = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
-        gap, functions, panel = result.regions["gap"], result.prior_functions, self.function
+        functions, panel = result.prior_functions, self.function
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
         panel.update(result, result.prediction, float(middle))
         panel.band.show_quick(result.quick)
+
+    def _draw_spread(self, result: TruthResult) -> None:
+        spreads = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self.canvas.redraw_background(arrange=True)
-        if any([self._parts.update(result), self._spread.update(spreads, gap)]):
+        if self._spread.update(spreads, result.regions["gap"]):
+            self.canvas.redraw_seldom()
+
+    def _draw_parts(self, result: TruthResult) -> None:
+        if self._parts.update(result.parts, partial(_missing, result)):
             self.canvas.redraw_seldom()
 
     def chores(self) -> Iterator[Callable[[], object]]:
@@ -149,43 +162,6 @@ class MeanFieldArtists(plots.Artists):
         self._quick.set_ydata(np.full_like(self._x, np.nan) if quick is None else quick.mean)
 
 
-class PartsPanel(plots.Artists):
-    """Artists of each part of the error: a bar, or words if the part is unknown."""
-
-    LIMITS = (2.0, 4.0, 8.0, 16.0)
-    _PARTS = ("optimisation", "family", "prior_miss")
-
-    def __init__(self, ax: Axes) -> None:
-        plots.tidy(ax, "Parts of the gap to the truth", "over the gap, in units of y", "")
-        self._ax, self._limit = ax, self.LIMITS[0]
-        ax.set(xlim=(0, self._limit), ylim=(2.6, -0.6))
-        ax.set_yticks(range(3), ("optimisation", "family", "prior"))
-        colours = (_QUICK, plots.BLUE, plots.ORANGE)
-        self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=colours)
-        self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(3)]
-        self.artists = [*self._bars, *self._words]
-        self.frame = [ax.xaxis, *ax.spines.values()]  # drawn anew when the limit changes
-
-    def update(self, result: TruthResult) -> bool:
-        """Show each part of the error, or why it is unknown; return whether the x axis changed."""
-        known = result.parts
-        longest = max(known.get(part, 0.0) for part in self._PARTS)
-        # An axis that shrinks until the missing parts come would take as long as a refit, twice.
-        at_least = 0.0 if known.keys() >= set(self._PARTS) else self._limit
-        limit = plots.step_above(max(longest, at_least), self.LIMITS)
-        for bar, words, part in zip(self._bars, self._words, self._PARTS, strict=True):
-            length = known.get(part, 0.0)
-            bar.set_width(length)
-            words.set_text(f"{length:.2f}" if part in known else _missing(result, part))
-            inside = length > 0.8 * limit
-            words.set(x=length + (-0.02 if inside else 0.02) * limit)
-            words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
-        changed, self._limit = limit != self._limit, limit
-        if changed:
-            self._ax.set_xlim(0, limit)
-        return changed
-
-
 def _missing(result: TruthResult, part: str) -> str:
     """Return why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
@@ -194,7 +170,7 @@ def _missing(result: TruthResult, part: str) -> str:
         return "when the sliders have rested"
     if result.nuts is not None:
         return "the posterior’s chains have not mixed"
-    return "the posterior is on its way" if result.nuts_report else "press “posterior (HMC)”"
+    return "the posterior is on its way" if result.nuts_report else "press “true posterior”"
 
 
 def prior_height(prior_std: float, width: int) -> float:

@@ -4,9 +4,9 @@ import base64
 import io
 import math
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec, GridSpecFromSubplotSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
@@ -34,45 +35,136 @@ _HERE = Path(__file__).parent
 _SCRIPTS = ("pointer.js", "page.js")
 _DPI = 100.0  # of the design: letters of 10 points are 14 pixels high
 _STILL = 1.65  # device pixels per pixel of the design, in stills
+# Width and height in pixels at which letters have their nominal size: with the context panel beside
+# the main panels, and below them.
+_DESIGNS = ((900.0, 430.0), (569.0, 430.0))
+_SIDE = 0.36  # share of the context panel of the width, in stills
+_MAIN = 0.63  # share of the main panels of the height, above a context panel
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
 
 
 @dataclass(frozen=True)
 class Place:
-    """The size of a shown picture: width and height in CSS pixels, device pixels per CSS pixel."""
+    """Where the page shows a picture.
+
+    ``width`` and ``height`` are in CSS pixels; ``ratio`` is the number of device pixels in one.
+    ``beside`` is the place of the context panel in it: left, top, width and height. What lies above
+    and below that place at the right stays empty, for the page's controls.
+    """
 
     width: float
     height: float
     ratio: float = 1.0
+    beside: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass
+class _Context:
+    """A context panel: its axes, and what draws a result in them."""
+
+    axes: list[Axes]
+    draw: Callable[[Any], object]
 
 
 class Canvas:
-    """A figure in three layers: the background, the seldom moving artists and the moving artists.
+    """A figure of the main panels and one of several context panels, drawn in three layers.
 
-    Hold ``RENDER_LOCK`` during each call of a method that draws.
-
-    Args:
-        width: Designed width in pixels, at which letters have their nominal size.
-        height: Designed height in pixels.
-        narrow: Width and height of a second design, used where it gives larger letters.
+    The layers are the background, the seldom moving artists and the moving artists. Hold
+    ``RENDER_LOCK`` during each call of a method that draws.
     """
 
-    def __init__(
-        self, width: float = 580.0, height: float = 392.0, narrow: tuple[float, float] | None = None
-    ) -> None:
-        self._designs = [(width, height), *([narrow] if narrow else [])]
-        self._still = self.place = Place(width, height, _STILL)  # of the next picture
+    def __init__(self) -> None:
+        width, height = _DESIGNS[0]
+        still = (width * (1 - _SIDE), 0.0, width * _SIDE, height)
+        self._still = self.place = Place(width, height, _STILL, still)  # of the next picture
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
+        # Two grids: the context panel right of the main panels, and below them.
+        self._grids = (GridSpec(3, 2, self.figure), GridSpec(2, 1, self.figure))
+        self._cells: dict[Axes, tuple[SubplotSpec, SubplotSpec]] = {}
+        self.contexts: dict[str, _Context] = {}
+        self.chosen = ""  # the context panel that is shown
         self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
         self._agg: Any = FigureCanvasAgg(self.figure)  # half of its methods have no types
         self._backgrounds: dict[Place, Any] = {}
         self._grounds: dict[Place, Any] = {}  # backgrounds with the seldom moving artists
-        self._arranged: tuple[float, float] | None = None  # size that the panels are placed for
+        self._arranged: Any = None  # the place and the context panel that the panels are placed for
         self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
         self._copies: PinnedCopies | None = None
         self._resize()
+
+    # Panels.
+
+    def main(self, mosaic: str, **ratios: Any) -> dict[str, Axes]:
+        """Make the main panels, and return them by letter.
+
+        Args:
+            mosaic: A letter for each cell, as in ``"ab;cc"``.
+            **ratios: Arguments of ``GridSpec``, such as ``height_ratios``.
+        """
+        return self._make(mosaic, 0, ratios)
+
+    def context(
+        self, name: str, draw: Callable[[Any], object], mosaic: str = "c", **ratios: Any
+    ) -> dict[str, Axes]:
+        """Make a context panel, as ``main`` does; ``draw`` updates its artists to show a result.
+
+        Only the chosen one is shown and drawn; the first is chosen at the start.
+        """
+        made = self._make(mosaic, 1, ratios)
+        self.contexts[name] = _Context([*made.values()], draw)
+        self.chosen = self.chosen or name
+        self._show_chosen()
+        return made
+
+    def _make(self, mosaic: str, part: int, ratios: dict[str, Any]) -> dict[str, Axes]:
+        rows = mosaic.split(";")
+        cells = self._divide(len(rows), len(rows[0]), part, **ratios)
+        made = {}
+        for letter in dict.fromkeys(mosaic.replace(";", "")):
+            at = [
+                (r, c) for r, row in enumerate(rows) for c, one in enumerate(row) if one == letter
+            ]
+            (top, left), (bottom, right) = at[0], at[-1]
+            made[letter] = ax = self.figure.add_subplot(cells[0][top, left])
+            where = (slice(top, bottom + 1), slice(left, right + 1))
+            self._cells[ax] = (cells[0][where], cells[1][where])
+        return made
+
+    def _divide(self, rows: int, columns: int, part: int, **ratios: Any) -> list[Any]:
+        """Divide the area of the main (``part`` 0) or the context panels, in both grids."""
+        beside, below = self._grids
+        places = [(beside[:, 0], below[0]), (beside[1, 1], below[1])][part]
+        return [GridSpecFromSubplotSpec(rows, columns, place, **ratios) for place in places]
+
+    def rearrange(self, shown: Sequence[Axes], columns: int, **ratios: Any) -> None:
+        """Place main panels anew, row by row, in ``columns`` columns."""
+        cells = self._divide(-(-len(shown) // columns), columns, 0, **ratios)
+        for i, ax in enumerate(shown):
+            self._cells[ax] = (cells[0][divmod(i, columns)], cells[1][divmod(i, columns)])
+        self.redraw_background(arrange=True)
+
+    def choose(self, name: str) -> bool:
+        """Show the context panel ``name``; return whether another one was shown."""
+        changed, self.chosen = name != self.chosen, name
+        if changed:
+            self._show_chosen()
+        return changed
+
+    def _show_chosen(self) -> None:
+        for name, context in self.contexts.items():
+            for ax in context.axes:
+                ax.set_visible(name == self.chosen)
+                ax.set_in_layout(name == self.chosen)
+        self.redraw_background(arrange=True)
+
+    def draw_context(self, result: Any) -> None:
+        """Update the artists of the context panel that is shown."""
+        if self.chosen:
+            self.contexts[self.chosen].draw(result)
+
+    # Artists.
 
     def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving: each picture draws them over the background, in this order."""
@@ -111,10 +203,6 @@ class Canvas:
             self._copies = None
             self.redraw_background()
 
-    def unmoved(self) -> dict[str, bool]:
-        """Return whether artists are as they were when pinned; keys are labels, or image titles."""
-        return {} if self._copies is None else self._copies.verdicts()
-
     def redraw_background(self, *, arrange: bool = False) -> None:
         """Make the next picture redraw the background and, if ``arrange``, lay out the panels."""
         self._backgrounds.clear()
@@ -129,14 +217,14 @@ class Canvas:
     def fit(self, place: Place) -> None:
         """Draw all later pictures at the size of ``place``."""
         if place != self.place:
-            if (place.width, place.height) != (self.place.width, self.place.height):
+            if replace(place, ratio=self.place.ratio) != self.place:
                 self.redraw_background()
             self.place = place
             self._resize()
 
     def _resize(self) -> None:
         place = self.place
-        scale = max(min(place.width / w, place.height / h) for w, h in self._designs)
+        scale = max(min(place.width / w, place.height / h) for w, h in _DESIGNS)
         scale = min(max(scale, _SMALLEST), _LARGEST)
         self.figure.set_dpi(_DPI * scale * place.ratio)
         inches = place.width / (_DPI * scale), place.height / (_DPI * scale)
@@ -178,19 +266,34 @@ class Canvas:
 
     def _arrange(self) -> None:
         """Place the panels, unless they are placed for this size: placing is as slow as drawing."""
-        size = self.place.width, self.place.height
-        if self._arranged == size:
+        wanted = replace(self.place, ratio=1.0), self.chosen
+        if self._arranged == wanted:
             return
+        is_below = self._place_grids()
         for panel in self.figure.axes:  # the arrangement must not depend on the one before
             _write_powers_plainly(panel.xaxis)
             _write_powers_plainly(panel.yaxis)
-            if (cell := panel.get_subplotspec()) is not None:
-                panel.set_subplotspec(cell)
+            panel.set_subplotspec(self._cells[panel][is_below])
         self._arranger.execute(self.figure)
         shown = filter(Axes.get_visible, self.figure.axes)
         if any([rewrap_legend(panel) for panel in shown]):
             self._arranger.execute(self.figure)
-        self._arranged = size
+        self._arranged = wanted
+
+    def _place_grids(self) -> bool:
+        """Divide the figure as ``place`` says; return whether the context panel is below."""
+        place, (beside, below) = self.place, self._grids
+        left, top, width, height = place.beside
+        if not height:
+            left, top, width, height = 0.0, _MAIN * place.height, place.width, 0.0
+            height = place.height - top
+        if left == 0.0:
+            below.set_height_ratios([top, place.height - top])
+            return True
+        beside.set_width_ratios([left, place.width - left])
+        under = place.height - top - height
+        beside.set_height_ratios([max(one, 1e-3) for one in (top, height, under)])
+        return False
 
     @contextmanager
     def _at_design(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
 Presets = Mapping[str, tuple[str, Values]]  # by name: where to look, and values
 
-_STYLE = {"description_width": "6.4em"}
+_STYLE = {"description_width": "7em"}
 _WIDE = {"width": "auto"}
 _USUAL = 13  # letters of a label that fit into the width above
 _BUTTONS = (ipywidgets.Button, ipywidgets.ToggleButton)
@@ -191,4 +191,4 @@ def group(name: str, widgets: Sequence[Widget]) -> Widget:
     for are_buttons, run in groupby(widgets, lambda widget: isinstance(widget, _BUTTONS)):
         some = list(run)
         rows += [box("bdl-buttons", some)] if are_buttons else some
-    return box("bdl-group", [words(name, "bdl-name"), *rows])
+    return box("bdl-group", [*([words(name, "bdl-name")] if name else []), *rows])

@@ -69,7 +69,8 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Make the explorer.
 
         Args:
-            **values: Starting values of controls, as ``state()`` returns them.
+            **values: Starting values of controls, as ``state()`` returns them; and ``show``, the
+                name of the context panel.
 
         Raises:
             ValueError: No such control, or a value outside its range.
@@ -86,8 +87,6 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
             raise
         super().__init__(children=view.rows)
         self.add_class("bdl-explorer")
-        if self.TEXTS.wide:
-            self.add_class("bdl-wide")
         self._worker = Worker(mailbox, model, session, Stage(model, view.controls), view)
         view.show_controls(session)
         view.listen()
@@ -100,8 +99,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Close the previous explorer of this class; show its picture, or a stored one, first."""
         previous = Explorer._newest.pop(type(self), None)
         if previous is not None and previous._process == self._process:
-            if self._view.more is not None and previous._view.more is not None:
-                self._view.more.value = previous._view.more.value
+            self._view.more.value = previous._view.more.value
             self._view.picture.value = previous._view.picture.value
             previous.close()
         else:
@@ -157,7 +155,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Move controls as a user would, and wait for the picture.
 
         Args:
-            **values: New values of controls, by name.
+            **values: New values of controls, by name; ``show`` is the name of the context panel.
 
         Raises:
             ValueError: No such control, or a value outside its range; then no control has moved.
@@ -165,8 +163,12 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
             DivergedError: The fit diverged. Any other exception of a tick is raised as it is.
         """
         _must_live(self)
-        taken, left_out = self._worker.session.taken(values)
-        return self._ask("set", values=taken, left_out=left_out)
+        session = self._worker.session
+        show = session.panel(values.pop("show")) if "show" in values else None
+        taken, left_out = session.taken(values)
+        if taken or left_out or show is None:
+            self._ask("set", values=taken, left_out=left_out)
+        return self if show is None else self._ask("show", name=show)
 
     def _ask(self, act: str, **given: Any) -> Self:
         """Send a message to the worker, and wait for the picture."""
@@ -302,7 +304,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
             with RENDER_LOCK:
                 still = stage.canvas.still(STILL)
             bundle["image/png"] = base64.b64encode(still).decode("ascii")
-            words = stage.pin.marked(stage.words_of(stage.shown))
+            words = stage.words_of(stage.shown)
             bundle["text/plain"] = f"{said}{self.TEXTS.alt} {words}"
         return bundle
 

@@ -52,13 +52,12 @@ class Model(ABC, Generic[Result]):
     """
 
     TEXTS: ClassVar[Texts]
-    SIZE: ClassVar[tuple[Any, ...]] = ()  # arguments of the ``Canvas``
     DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # controls that draw new points
 
     function: FunctionPanel  # the panel of the fitted function, if there is one
 
     def __init__(self, host: Host | None = None) -> None:
-        self.host, self.canvas = host or Host(), Canvas(*self.SIZE)
+        self.host, self.canvas = host or Host(), Canvas()
 
     # Controls and panels.
 
@@ -68,7 +67,11 @@ class Model(ABC, Generic[Result]):
 
     @abstractmethod
     def make_panels(self, canvas: Canvas) -> None:
-        """Make the axes and all artists, once; give those that move to ``canvas.animate``."""
+        """Make all panels and artists, once; give those that move to ``canvas.animate``.
+
+        ``canvas.main`` makes the main panels, and ``canvas.context`` each context panel that
+        ``[context]`` of the data file names.
+        """
 
     def pointer_panels(self) -> list[Panel]:
         """Return the panels in which the pointer acts; by default ``self.function``, if any."""
@@ -110,7 +113,7 @@ class Model(ABC, Generic[Result]):
 
     @abstractmethod
     def draw(self, result: Result) -> None:
-        """Update the artists to show ``result``; ``RENDER_LOCK`` is held.
+        """Update the artists of the main panels to show ``result``; ``RENDER_LOCK`` is held.
 
         Make no artist here. After a change to something that is not animated, such as axis limits,
         call ``self.canvas.redraw_background``.
@@ -121,10 +124,7 @@ class Model(ABC, Generic[Result]):
         """Return the readings of ``result`` by name; leave out those that are not known yet."""
 
     def words(self, result: Result) -> dict[str, str]:
-        """Return more templates for the status line, by name; they override the data file's.
-
-        The one with the name "shares" ends the line: how the time of the tick was spent.
-        """
+        """Return more templates for the status line, by name; they override the data file's."""
         return {}
 
     def data(self, result: Any) -> Any:

@@ -19,10 +19,12 @@ function show(model, image, wait) {
 
 // Report the size of the picture's place if it has changed.
 function measure(model, stage) {
-  const { width, height } = stage.getBoundingClientRect();
+  const { left, top, width, height } = stage.getBoundingClientRect();
   if (width < 120 || height < 100 || width > 8000 || height > 8000) return; // during layout
   const ratio = Math.min(devicePixelRatio, 8);
-  const place = { width: Math.round(width), height: Math.round(height), ratio };
+  const side = stage.parentElement.querySelector(".bdl-side")?.getBoundingClientRect();
+  const beside = side?.height ? [side.left - left, side.top - top, side.width, side.height] : [0, 0, 0, 0];
+  const place = { width: Math.round(width), height: Math.round(height), ratio, beside: beside.map(Math.round) };
   if (JSON.stringify(place) === JSON.stringify(model.get("place"))) return;
   model.set("place", place);
   model.save_changes();
@@ -161,7 +163,7 @@ function markLost(root, wait) {
   const [lost, head] = [root.classList.contains(LOST), root.querySelector(".bdl-head")];
   if (!head || head.inert === lost) return;
   const held = root.contains(document.activeElement);
-  for (const part of root.querySelectorAll(".bdl-head, .bdl-place-of-question, .bdl-film, .bdl-controls"))
+  for (const part of root.querySelectorAll(".bdl-head, .bdl-place-of-question, .bdl-tabs, .bdl-controls, .bdl-below, .bdl-later"))
     part.inert = lost;
   wait.hidden = !lost;
   if (!lost) return;
@@ -256,6 +258,8 @@ export default {
       };
       const sizes = new ResizeObserver(again(() => measure(model, stage)));
       sizes.observe(stage);
+      const side = root.querySelector(".bdl-side");
+      if (side) sizes.observe(side);
       // Zoom or another screen may change the pixel ratio and nothing else.
       let media = null;
       const ratio = () => {

@@ -70,15 +70,6 @@ class PinnedCopies:
             if _limits(panel) == given:
                 panel.set(xlim=wanted[0], ylim=wanted[1])
 
-    def verdicts(self) -> dict[str, bool]:
-        """Return whether the artists are as they were when copied, by name (see ``_name``)."""
-        same: dict[str, bool] = {}
-        for artist, then, _ in self._copies:
-            name, now = _name(artist), _shape(artist)
-            if name and not name.startswith("_") and np.isfinite([*then.flat, *now.flat]).any():
-                same[name] = same.get(name, True) and _is_equal(then, now)
-        return same
-
 
 def _limits(panel: Axes) -> _Limits:
     return panel.get_xlim(), panel.get_ylim()
@@ -88,13 +79,6 @@ def _union(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, 
     """Return axis limits that include ``now`` and ``then``, inverted if ``now`` is."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
-
-
-def _name(artist: Artist) -> str:
-    """Return an artist's name in a legend; for an image, the title of its panel."""
-    if isinstance(artist, AxesImage) and isinstance(artist.axes, Axes):
-        return artist.axes.get_title(loc="left")
-    return str(artist.get_label())
 
 
 def _is_compared(artist: Artist) -> bool:

@@ -29,7 +29,10 @@ class Session(Owned):
         self.version = 0  # grows with each reason for a tick
         self.compared: Values | None = None  # the state to pin before the next tick
         # ``left_out`` has sentences on values that were given for controls that are gone.
-        taken, self.left_out = self.taken(values)
+        self.show = next(iter(model.TEXTS.context), "")  # the name of the context panel
+        if "show" in values:
+            self.on_show(self.panel(values["show"]))
+        taken, self.left_out = self.taken({n: v for n, v in values.items() if n != "show"})
         self._assign({name: control.value for name, control in known.items()})
         self._assign(taken)
         self.history = History(self._undoable)
@@ -53,6 +56,18 @@ class Session(Owned):
         kept |= {n: new.get(kept[n], kept[n]) for n, new in renamed.items() if n in kept}
         return {n: controls.take(self.known, n, value) for n, value in kept.items()}, left_out
 
+    def panel(self, name: str) -> str:
+        """Return the name of a context panel if there is such a panel, else raise ``ValueError``."""
+        if name not in (known := self._model.TEXTS.context):
+            raise ValueError(f"show: expected one of {', '.join(known)}, got {name!r}")
+        return name
+
+    def _follow(self, values: Values) -> None:
+        """Show the context panel that a movement to ``values`` brings."""
+        for panel, (_, brought_by) in self._model.TEXTS.context.items():
+            if any(values[n] != self.values.get(n) for n in brought_by if n in values):
+                self.show = panel
+
     def _assign(self, values: Values) -> None:
         """Set values; ``None`` takes the value of a control that the pointer sets away."""
         if "data" in self.known and values.keys() & {*self._model.DRAWN_BY}:
@@ -62,6 +77,7 @@ class Session(Owned):
 
     def _go(self, values: Values, when: float) -> None:
         """Set values as one movement."""
+        self._follow(values)
         self._assign(values)
         self.history.end_movement()
         self._moved(when)
@@ -85,6 +101,7 @@ class Session(Owned):
     def on_move(self, name: str, value: Any, when: float) -> None:
         """Set one control, as the page does; fast movements of it are one movement."""
         self.left_out = ""
+        self._follow({name: value})
         self._assign({name: value})
         self._assign(self._model.after(self.values, name))
         self._moved(when)
@@ -94,8 +111,13 @@ class Session(Owned):
         if not goes_on:
             self.history.end_movement()
         self.left_out = ""
+        self._follow(values)
         self._assign(values)
         self._moved(when)
+
+    def on_show(self, name: str) -> None:
+        """Show the context panel ``name``."""
+        self.show = name
 
     def on_set(self, values: Values, left_out: str, when: float) -> None:
         """Set values that ``taken`` returned, with its sentence."""

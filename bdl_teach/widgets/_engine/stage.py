@@ -31,12 +31,11 @@ class Stage(Owned):
             self.panels = model.pointer_panels()
             self._notice = canvas.add_notice()  # the box that shows failures
         self.film = Film(model.frames, model.replay)
-        self.pin = Pin(canvas, known, model.TEXTS.readings, self.hold_axes)
+        self.pin = Pin(canvas, self.hold_axes)
         self.result: Any = None
         self.shown: Any = None  # the result, or a frame of its training
         self.painted: Values = {}  # the values that the picture shows
         self.said = Said("")
-        self.spent = ""  # the end of the status line: the time of the tick
         self.place: Place | None = None  # where the page shows the picture, if it does
 
     # Readings and words.
@@ -69,10 +68,15 @@ class Stage(Owned):
         return Said("{film}{line}{units}", self.readings_of(shown), words, data)
 
     def sentence(self, more: str = "") -> str:
-        """Return the status line: what is shown, ``more``, and the time of the tick."""
-        words = self.pin.marked(self.said)
+        """Return the status line: what is shown, and ``more``."""
+        words = str(self.said)
         stop = "." if more and not words.endswith(".") else ""
-        return f"{words}{stop}{more}{self.spent}"
+        return f"{words}{stop}{more}"
+
+    def table(self) -> str:
+        """Return the table *numbers* as HTML: the readings of what is shown, and of A."""
+        then = self.pin.pinned.said if self.pin.pinned is not None and self.pin.is_fair else None
+        return status.table(self.said, self._model.TEXTS.readings, then)
 
     # The picture.
 
@@ -88,15 +92,23 @@ class Stage(Owned):
                 self.pin.unset()  # A is in other units
                 self.canvas.redraw_background(arrange=True)
             self._model.draw(shown)
+            self.canvas.draw_context(shown)
             self._notice.set_visible(False)
             self.pin.note(Seen(dict(values), said, result), better=better)
         self.result, self.shown, self.painted = result, shown, values
-        self.said, self.spent = said, ""
+        self.said = said
+
+    def choose(self, panel: str) -> None:
+        """Show the context panel ``panel``."""
+        with RENDER_LOCK:
+            if self.canvas.choose(panel) and self.shown is not None:
+                self.canvas.draw_context(self.shown)
 
     def draw_part(self, result: Any) -> None:
         """Draw a part of a result, without its words."""
         with RENDER_LOCK:
             self._model.draw(result)
+            self.canvas.draw_context(result)
             self._notice.set_visible(False)
 
     def settle_pin(self) -> None:
@@ -110,7 +122,7 @@ class Stage(Owned):
         with RENDER_LOCK:
             self._notice.set_text(said)
             self._notice.set_visible(True)
-        self.said, self.spent = Said(status.plain(said)), ""
+        self.said = Said(status.plain(said))
 
     def render(self, *, sharp: bool) -> tuple[bytes, list[dict[str, Any]]]:
         """Return the picture as a ``data:`` address, and the places of the panels in it.

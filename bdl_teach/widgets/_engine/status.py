@@ -1,4 +1,4 @@
-"""The status line: a template filled with readings, and their changes since an earlier line.
+"""The sentence below the picture, a template filled with readings; and the table *numbers*.
 
 A name in braces is a reading, such as ``{F:.0f}``, or a further template. Beside Python's formats,
 ``sd`` and ``sd3`` write a standard deviation of y with two or three significant digits, and ``at``
@@ -8,12 +8,13 @@ parts, which for ``{F:sum}`` is the reading ``F_sum``.
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,27 +24,11 @@ from bdl_teach.problems import own_points as points
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy
+    from bdl_teach.widgets._engine.texts import Row
 
 Readings = Mapping[str, float]
 _LITTLE = 0.5  # nats that are not announced
 _AMONG = 0.5  # largest |x| of the drawn points
-
-
-class Number(NamedTuple):
-    """A reading's value as text, at present (``now``) and in an earlier status line (``then``)."""
-
-    name: str
-    now: str
-    then: str | None
-    unit: str  # "%" or ""
-    difference: str  # the signed change, rounded by itself; "" if there is none
-
-    def __str__(self) -> str:
-        """Return the number: "319 → 404 (+85)", or "32" if it has not changed."""
-        if self.then == self.now:
-            return f"{self.now}{self.unit}"
-        change = f" ({self.difference})" if self.difference else ""
-        return f"{self.then} → {self.now}{self.unit}{change}"
 
 
 @dataclass(frozen=True)
@@ -56,58 +41,48 @@ class Said:
     data: Any = None  # the points, in whose units the line is written
 
     def __str__(self) -> str:
-        return self.marked(None)
+        return re.sub(" {2,}", " ", "".join(self._parts(self.line))).strip()
 
-    def marked(self, then: Said | None) -> str:
-        """Return the status line, with each reading's change since ``then`` in brackets."""
-        text, since = "", " from grey A"  # written once, after the first change
-        for part in self._parts(self.line, then):
-            text += part if isinstance(part, str) else f"{part.now}{part.unit}"
-            if isinstance(part, Number) and part.difference:
-                text, since = f"{text} ({part.difference}{since})", ""
-        return re.sub(" {2,}", " ", text).strip()
-
-    def numbers(self, then: Said) -> list[Number]:
-        """Return the readings that the earlier line ``then`` also has, in this line's order."""
-        parts = self._parts(self.line, then)
-        return [part for part in parts if isinstance(part, Number) and part.then is not None]
-
-    def _parts(self, template: str, then: Said | None) -> Iterator[str | Number]:
-        """Yield a template's texts and readings; each reading also has its value in ``then``."""
-        pieces = list(Formatter().parse(template))
-        for i, (literal, name, form, _) in enumerate(pieces):
-            yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
+    def _parts(self, template: str) -> Iterator[str]:
+        """Yield a template's texts, and its readings in their formats."""
+        for literal, name, form, _ in Formatter().parse(template):
+            yield literal
             if name is None:
                 continue
             if name not in self.readings:
-                yield from self._parts(self.words[name], then)
-            elif form == "at":  # a place is not compared: it may be a date
+                yield from self._parts(self.words[name])
+            elif form == "at":
                 yield points.at(self.data, self.readings[name])
             else:
-                before, change, now = None, "", self.write(name, form or "")
-                if then is not None and name in then.readings:
-                    before = then.write(name, form or "")
-                    change = self._change(then, name, form or "") if before != now else ""
-                following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
-                yield Number(name, now, before, following[0] if following else "", change)
+                yield self.write(name, form or "")
 
     def write(self, name: str, form: str) -> str:
         """Return a reading in the format ``form``."""
         name, form = (f"{name}_sum", ".0f") if form == "sum" else (name, form)
-        return self._format(self.readings[name], form)
-
-    def _format(self, value: float, form: str) -> str:
+        value = self.readings[name]
         if form.startswith("sd"):
             return points.sd(self.data, value, int(form[2:] or 2))
         return points.figure(value, form)
 
-    def _change(self, then: Said, name: str, form: str) -> str:
-        """Return the signed change of a reading; "" if it is 0 or unknown, or the units differ."""
-        form = "sd" if (is_sd := form.startswith("sd")) else form.replace("sum", ".0f")
-        if is_sd and points.units_of(self.data) != points.units_of(then.data):
-            return ""
-        text = self._format(self.readings[name] - then.readings[name], form).rstrip("%")
-        return text if text[0] == "−" else f"+{text}" if text.strip("–0.") else ""
+
+def table(said: Said, rows: Mapping[str, Row], then: Said | None) -> str:
+    """Return the readings as an HTML table, with a column for those of the pinned state ``then``.
+
+    A reading's meaning is shown on hover and focus.
+    """
+    head = f"<th>now</th>{'<th>A</th>' if then else ''}"
+    body = "".join(
+        f'<tr><th scope="row" tabindex="0" title="{html.escape(row.meaning)}">{html.escape(row.words)}</th>'
+        + "".join(
+            f"<td>{html.escape(one.write(name, row.form)) if name in one.readings else ''}</td>"
+            for one in (said, then)
+            if one is not None
+        )
+        + "</tr>"
+        for name, row in rows.items()
+        if name in said.readings
+    )
+    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def shown_if(**shown: bool) -> dict[str, str]:
@@ -118,9 +93,6 @@ def shown_if(**shown: bool) -> dict[str, str]:
 def plain(text: str) -> str:
     """Escape braces in text for a template, such as a learner's column names."""
     return text.replace("{", "{{").replace("}", "}}")
-
-
-_PER_CENT = re.compile(r"^ ?%")
 
 
 # Readings and words that several explorers have.

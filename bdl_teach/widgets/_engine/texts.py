@@ -4,10 +4,8 @@ A file has, in this order:
 
 ``title``: the first line of the page.
 ``alt``: a description of the picture for screen readers, without numbers.
-``work``: the words in the status line before the time of a tick, such as ``"refit"``.
-``wide``: whether the picture needs the whole width of the page.
 ``stays``: toggles that a preset may only switch on, and that undo, redo and reset do not change.
-``folded``: groups that are shown only by the button *more*.
+``folded``: groups that are shown only by the button *more*, below the picture.
 ``[controls]``: ``name = [kind, label, default, range, hint, readout]``, see ``controls.Control``.
     An empty row ``name = []``, and ``name`` in a group, stand for controls that the class supplies.
 ``[gone]``: ``name = sentence`` for each control of earlier versions, whose values a state may still
@@ -15,6 +13,8 @@ A file has, in this order:
 ``[renamed.CONTROL]``: ``old = new`` for each value of a control that earlier versions wrote
     otherwise.
 ``[groups]``: ``NAME = [names of controls and buttons]``, in their order beside the picture.
+``[context]``: ``name = [label, [names of controls]]`` for each context panel that ``make_panels``
+    makes, in the order of their tabs. A movement of one of the controls brings the panel.
 ``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``: ``name = [look, values]``: a sentence that says where to look, which must be true for
     every seed, and the values that differ from the defaults.
@@ -23,7 +23,8 @@ A file has, in this order:
     values; ``needs``: rows ``[name, comparison, value, words]``, where ``name`` is a reading or a
     control, and ``words`` may be left out if ``[readings]`` has them; ``way``: values of controls
     that solve the mission; ``add``: points that the solution adds to the drawn ones.
-``[readings]``: ``name = words`` for the readings that *pin A* and missions name.
+``[readings]``: ``name = [words, format, meaning]`` for the rows of the table *numbers* and for what
+    missions name; the formats are those of ``status.py``, the meaning may be left out.
 ``[status]``: ``line``, the template of the status line (see ``status.py``), and the templates that
     it can contain.
 """
@@ -33,7 +34,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,14 @@ from bdl_teach.widgets._engine.missions import Mission, Need
 from bdl_teach.widgets._engine.question import Question
 
 FOLDER = Path(__file__).parents[1] / "texts"
+
+
+class Row(NamedTuple):
+    """A row of the table *numbers*: what a reading is called, how it is written, what it means."""
+
+    words: str
+    form: str = ".3g"
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,13 +67,12 @@ class Texts:
     groups: Mapping[str, tuple[str, ...]]
     gone: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    context: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
     buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     presets: Presets = field(default_factory=dict)
     question: Question | None = None
     missions: tuple[Mission, ...] = ()
-    readings: Mapping[str, str] = field(default_factory=dict)
-    work: str = "refit"
-    wide: bool = False
+    readings: Mapping[str, Row] = field(default_factory=dict)
     stays: frozenset[str] = frozenset()
     folded: frozenset[str] = frozenset()
 
@@ -116,7 +124,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
             there = _values(known, {asked["control"]: asked["target"]})
             asked["target"] = there[asked["control"]]
         file["question"] = Question(**asked)
-    words = file.get("readings", {})
+    words = file["readings"] = {name: Row(*row) for name, row in file.get("readings", {}).items()}
     missions = file.get("missions", {}).items()
     file["missions"] = tuple(_mission(name, known, start, words, **rows) for name, rows in missions)
     return Texts(**file)
@@ -130,14 +138,14 @@ def _values(known: Mapping[str, Control], given: Values) -> Values:
 
 
 def _mission(
-    name: str, known: Mapping[str, Control], start: Values, words: Mapping[str, str], **fields: Any
+    name: str, known: Mapping[str, Control], start: Values, words: Mapping[str, Row], **fields: Any
 ) -> Mission:
     fields["way"] = _values(known, fields["way"])
     if "add" in fields:
         fields["way"]["data"] = _with_points(start, fields.pop("add"))
     fields["leave"] = {one: start.get(one) for one in fields.get("leave", ())}
     fields["needs"] = [
-        Need(reading, comparison, value, said[0] if said else f"{words[reading]} is {{}}")
+        Need(reading, comparison, value, said[0] if said else f"{words[reading].words} is {{}}")
         for reading, comparison, value, *said in fields["needs"]
     ]
     return Mission(name, **fields)

@@ -14,7 +14,6 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.missions import MissionBox, Missions
 from bdl_teach.widgets._engine.model import Model
 from bdl_teach.widgets._engine.own_data import Unseen
-from bdl_teach.widgets._engine.pinning import PinBox
 from bdl_teach.widgets._engine.presets import OWN
 from bdl_teach.widgets._engine.question import QuestionBox
 from bdl_teach.widgets._engine.replay import FilmRow
@@ -48,8 +47,12 @@ class View:
         self.controls: dict[str, Widget] = {n: model.make_control(n) for n in self._texts.controls}
         self.picture = Picture(alt=self._texts.alt)
         self._status = controls.words("", "bdl-status")
-        self._film = FilmRow(send)
-        self._pin = PinBox(send)
+        self._film = FilmRow(send) if type(model).replay is not Model.replay else None
+        self._pin = controls.toggle("pin A", "keep this in grey, to compare with what comes")
+        self._numbers = controls.toggle("numbers", "all readings, and what each means")
+        self._table = ipywidgets.HTML()
+        self._tabs = self._make_tabs()
+        self._asks = controls.toggle("predict first", "a question on what a movement will change")
         question, missions = self._texts.question, self._texts.missions
         self._question = None if question is None else QuestionBox(question, send)
         self._missions = MissionBox(missions, send) if missions else None
@@ -63,11 +66,20 @@ class View:
         self._look = controls.words("", "bdl-look")
         self._acts = self._make_acts()
         self._made = self._make_group_widgets()
-        self.more: Widget | None = None
-        if self._texts.folded:
-            self.more = controls.toggle("more", "all other controls, and what else there is to do")
-            self.more.add_class("bdl-more")
+        self.more = controls.toggle("more", "all other controls, and what else there is to do")
+        self.more.add_class("bdl-more")
         self.rows = self._make_rows()
+
+    def _make_tabs(self) -> Widget:
+        """Make the tabs of the context panels, if there are several."""
+        labels = [(label, name) for name, (label, _) in self._texts.context.items()]
+        tabs = ipywidgets.ToggleButtons(
+            options=labels, tooltips=["what stands beside"] * len(labels)
+        )
+        tabs.add_class("bdl-tabs")
+        if len(labels) < 2:
+            tabs.layout.display = "none"
+        return tabs
 
     def _make_acts(self) -> dict[str, Widget]:
         """Make the buttons beside the title."""
@@ -109,41 +121,50 @@ class View:
         return lambda: self._send(act, **given)
 
     def _make_rows(self) -> list[Widget]:
-        """Return the rows of the page, from the title and the buttons down to the status line."""
-        toggles, asked = [self._pin.toggle], [self._pin.box]
+        """Return the rows of the page, from the title and the buttons down to what *more* opens."""
+        links, asked = [], []
         if self._question is not None:
-            asked.insert(0, self._question.box)
+            links.append(self._asks)
+            asked.append(self._question.box)
         if self._missions is not None:
-            toggles.append(self._missions.toggle)
+            links.append(self._missions.toggle)
             asked.append(self._missions.box)
-        stage = controls.box("bdl-stage", [self.picture])
-        if type(self._model).replay is not Model.replay:
-            stage = controls.box("bdl-shown", [stage, self._film.row])
-        groups = self._make_controls_box(
-            [*toggles, self._acts["save picture"], self._acts["share"]]
-        )
+        groups = {
+            name: controls.group(name, [self._made[one] for one in row])
+            for name, row in self._texts.groups.items()
+        }
+        at_first = [box for name, box in groups.items() if name not in self._texts.folded]
+        folded = [box for name, box in groups.items() if name in self._texts.folded]
+        acts = [self._acts[name] for name in self._acts if name != "undo"]
+        film = [] if self._film is None else [self._film.row]
+        for link in (*links, self._numbers):
+            link.add_class("bdl-link")
         title = controls.words(self._texts.title, "bdl-title")
-        buttons = controls.box("bdl-acts", [*toggles, *self._acts.values()])
+        buttons = controls.box("bdl-acts", [*links, self._pin, self._acts["undo"], self.more])
+        self._later = controls.box("bdl-later", [*film, *folded, controls.box("bdl-acts", acts)])
+        body = [
+            self._tabs,
+            controls.box("bdl-stage", [self.picture]),
+            controls.box("bdl-side", []),
+            controls.box("bdl-controls", at_first),
+        ]
         return [
             controls.box("bdl-head", [title, self._menu, buttons]),
             self._look,
             controls.box("bdl-place-of-question", asked),
-            controls.box("bdl-body", [stage, groups]),
-            self._status,
+            controls.box("bdl-body", body),
+            controls.box("bdl-below", [self._status, self._numbers]),
+            self._table,
+            self._later,
         ]
 
-    def _make_controls_box(self, less_used: list[Widget]) -> Widget:
-        """Make the box of groups; its button *more* reveals folded groups and ``less_used``."""
-        shown: list[Widget] = []
-        later: list[Widget] = []
-        for name, row in self._texts.groups.items():
-            panel = controls.group(name, [self._made[one] for one in row])
-            (later if name in self._texts.folded else shown).append(panel)
-        if self.more is not None:
-            for widget in (*less_used, *later):
-                widget.add_class("bdl-folded")
-            shown += [self.more, *later]
-        return controls.box("bdl-controls", shown)
+    def _unfold(self) -> None:
+        """Show what the buttons *more*, *numbers* and *predict first* open."""
+        opened = [(self._later, self.more), (self._table, self._numbers)]
+        if self._question is not None:
+            opened.append((self._question.box, self._asks))
+        for box, toggle in opened:
+            box.layout.display = None if toggle.value else "none"
 
     # What the user does.
 
@@ -152,6 +173,12 @@ class View:
         for name, control in self.controls.items():
             control.observe(self._sender_of(name), names="value")
         self._menu.observe(self._on_preset, names="value")
+        self._tabs.observe(lambda c: self._send("show", name=c["new"]), names="value")
+        self._pin.observe(lambda c: self._send("pin", on=c["new"]), names="value")
+        for toggle in (self.more, self._numbers, self._asks):
+            toggle.observe(lambda _: self._unfold(), names="value")
+        self._numbers.observe(lambda _: self._send("wake"), names="value")
+        self._unfold()
         self.picture.observe(lambda c: self._send("place", place=c["new"]), names="place")
         self.picture.observe(lambda c: c["new"] or self._send("wake"), names="in_use")
         self.picture.on_msg(self._on_message)
@@ -211,9 +238,10 @@ class View:
         self._menu.value = preset
         self._look.value = look and f"<b>Look:</b> {html.escape(look)}."
         self._dim(values)
-        if self.more is not None:
-            moved = ", ".join(self._moved_behind_more(values))
-            self.more.description = f"more ({moved})" if moved else "more"
+        moved = ", ".join(self._moved_behind_more(values))
+        self.more.description = f"more ({moved})" if moved else "more"
+        if session.show:
+            self._tabs.value = session.show
         self._acts["undo"].disabled = session.history.before is None
         self._acts["redo"].disabled = not session.history.ahead
         self.picture.line = f"from bdl_teach import widgets; {self.code()}"
@@ -246,8 +274,11 @@ class View:
     ) -> None:
         """Show the status line, and the states of replay, pin, mission and points."""
         self.say(said)
-        self._film.show(stage.film)
-        self._pin.show(stage.pin)
+        if self._film is not None:
+            self._film.show(stage.film)
+        self._pin.value = stage.pin.wanted
+        if self._numbers.value:
+            self._table.value = stage.table()
         if self._missions is not None:
             self._missions.show(missions)
         if points is not None:
@@ -267,7 +298,7 @@ class View:
     @property
     def parts(self) -> list[Widget]:
         """Return all widgets of the rows, with their layouts and styles, deepest first."""
-        return [one for row in (*self.rows, self._film.row) for one in _parts(row)]
+        return [one for row in self.rows for one in _parts(row)]
 
 
 def _parts(widget: Widget) -> list[Widget]:

@@ -141,6 +141,7 @@ class Worker(Owned):
         """Show the result after some messages, and improve it; raise ``Moved`` at a new one."""
         changed = [self._handle(message) for message in messages]
         self._unanswered += len(messages)
+        self.stage.choose(self.session.show)
         if not self.mailbox.overtaken:  # else the page may be ahead
             self._view.show_controls(self.session)
         if self.session.version == self._answered:
@@ -175,14 +176,8 @@ class Worker(Owned):
     # A tick.
 
     def _tick(self, values: Values) -> None:
-        start = time.perf_counter()
-        result = self.model.complete(values, self.model.compute(values))
-        computed = time.perf_counter()
-        self._paint(result, values)
+        self._paint(self.model.complete(values, self.model.compute(values)), values)
         self.ticks += 1
-        shares = self.stage.said.words.get("shares", "")
-        spent = f" · {self.model.TEXTS.work} {1e3 * (computed - start):.0f} ms{shares}"
-        self.stage.spent = spent if self.ticks > 1 else ""
 
     def _pin_before(self) -> None:
         """Draw the question's first state and pin it in grey, if *take me there* was clicked."""
@@ -252,12 +247,10 @@ class Worker(Owned):
         """Call ``Model.follow``, and show what it finds; return whether it found something."""
         if self.stage.result is None:
             return False
-        spent = "" if at_rest else self.stage.spent
         try:
             better = self.model.follow(self.stage.result, at_rest=at_rest)
             if better is not None and not self.mailbox.overtaken:
                 self._paint(better, self.session.values, better=True, sharp=at_rest)
-                self.stage.spent = spent
         except Exception as error:
             self._show_failure(error)
             better = None
@@ -274,10 +267,8 @@ class Worker(Owned):
             return False
         if pinned is not None and stage.pin.pinned is not None:
             stage.draw(pinned.result, pinned.values, better=True)
-        spent = stage.spent
         sharp = time.monotonic() > self._asked_at + SHARPEN
         self._paint(self.model.complete(values, better), values, better=True, sharp=sharp)
-        stage.spent = spent
         self._show_state()
         return False
 
@@ -337,7 +328,7 @@ class Worker(Owned):
 
     def on_place(self, place: dict[str, Any]) -> None:
         """Draw at the size that the page has for the picture."""
-        self.stage.place = Place(**place)
+        self.stage.place = Place(**{**place, "beside": tuple(place.get("beside", (0, 0, 0, 0)))})
         self._begin_chores()
 
     def on_displayed(self, keep: Callable[[], object]) -> bool:
