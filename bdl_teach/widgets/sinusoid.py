@@ -211,7 +211,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _draw_history(self, result: SinusoidResult) -> None:
         """Draw how F fell, and how it falls if weights are drawn as often as the slider says."""
         self._history.update(result.history)
-        drawn = {"step": [], "free_energy": []}
+        drawn: dict[str, Array] = {"step": np.zeros(0), "free_energy": np.zeros(0)}
         if result.estimator == "quiet" and not result.is_frame:
             drawn = self._fit_drawn(result).history
         self._drawn.set_data(drawn["step"], drawn["free_energy"])
@@ -229,7 +229,10 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _fit_drawn(self, result: SinusoidResult) -> bbb.Fit:
         """Return the paper's fit, which draws weights, to the problem of ``result``."""
         if self._last_drawn is None or self._last_drawn[0] is not result.runs[0]:
-            options = {"kl_weight": result.cost.kl_weight, "n_samples": result.n_samples}
+            options: controls.Values = {
+                "kl_weight": result.cost.kl_weight,
+                "n_samples": result.n_samples,
+            }
             self._last_drawn = result.runs[0], live_fits.fit("bbb", result.problem, **options)
         return self._last_drawn[1]
 

@@ -125,9 +125,9 @@ class TruthModel(ModelBesideTruth[TruthResult]):
         return found
 
     def words(self, result: TruthResult) -> dict[str, str]:
-        known = "family" in result.parts
+        known = result.posterior is not None
         return {
-            **status.shown_if(beside=result.posterior is not None, parts=known),
+            **status.shown_if(beside=known, beside_data=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
             "search": str(result.search),
             "lower": status.lower(result.search.below),

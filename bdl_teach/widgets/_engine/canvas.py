@@ -283,10 +283,9 @@ class Canvas:
     def _place_grids(self) -> bool:
         """Divide the figure as ``place`` says; return whether the context panel is below."""
         place, (beside, below) = self.place, self._grids
-        left, top, width, height = place.beside
+        left, top, _, height = place.beside
         if not height:
-            left, top, width, height = 0.0, _MAIN * place.height, place.width, 0.0
-            height = place.height - top
+            left, top = 0.0, _MAIN * place.height
         if left == 0.0:
             below.set_height_ratios([top, place.height - top])
             return True
