@@ -168,7 +168,7 @@ _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
 POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
-ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
+ROOM = (16.0, 25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
 class Artists:
@@ -206,13 +206,16 @@ class Room(Artists):
         at_least: float = 0,
         nuts: Predictive | None = None,
         *,
+        near: Array | None = None,
         awaited: bool = False,
     ) -> bool:
         """Set the smallest limit that includes ``curves`` (by name); return whether it changed.
 
-        The limit also includes the value ``at_least``, and the ±2 sd epistemic band of ``nuts``,
-        the true posterior. With ``awaited`` (``nuts`` is still being computed) the limit does not
-        shrink. While the attribute ``held`` is true, it does not change at all.
+        If the mask ``near`` [m] is given, only these inputs of the curves count; what leaves the
+        panel elsewhere is named in its corner. The limit also includes the value ``at_least``, and
+        the ±2 sd epistemic band of ``nuts``, the true posterior. With ``awaited`` (``nuts`` is
+        still being computed) the limit does not shrink. While the attribute ``held`` is true, it
+        does not change at all.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -220,7 +223,11 @@ class Room(Artists):
         for name, curve in curves.items():
             flat = np.ravel(curve)
             extremes[name] = float(flat[np.argmax(np.abs(flat))])
-        reach = max(map(abs, extremes.values()), default=0.0)
+        where = slice(None) if near is None else near
+        highs = [
+            np.abs(np.asarray(curve)[..., where]).max(initial=0.0) for curve in curves.values()
+        ]
+        reach = float(max(highs, default=0.0))
         at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         lines = []

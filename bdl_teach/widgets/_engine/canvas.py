@@ -91,6 +91,7 @@ class Canvas:
         self._arranged: Any = None  # the place and the context panel that the panels are placed for
         self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
+        self._brief: list[Artist] = []
         self._copies: PinnedCopies | None = None
         self._resize()
 
@@ -178,6 +179,11 @@ class Canvas:
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
+
+    def animate_for_a_moment(self, artist: Artist) -> None:
+        """Mark an artist as moving, and as one that no still or file shows."""
+        self.animate([artist])
+        self._brief.append(artist)
 
     def add_notice(self) -> Text:
         """Return a new text box that shows failures over the picture."""
@@ -299,10 +305,15 @@ class Canvas:
         """Give the figure its designed size in a ``with`` block."""
         shown = self.place
         self.fit(self._still)
+        brief = [artist for artist in self._brief if artist.get_visible()]
+        for artist in brief:
+            artist.set_visible(False)
         try:
             yield
         finally:
             self.fit(shown)
+            for artist in brief:
+                artist.set_visible(True)
 
     def still(self, note: str = "") -> bytes:
         """Return the picture as PNG at its designed size, below a strip with ``note`` if given."""
