@@ -175,9 +175,10 @@ def assert_nothing_is_cut_where_it_is_narrow(explorer: Explorer) -> None:
 
 
 def names_over_the_panels(explorer: Explorer) -> set[str]:
-    """Check that no text is cut off in narrow pages; return the labels of the figure's legend."""
+    """Check that no text is cut off in narrow pages; return the labels of the main legend."""
     assert_nothing_is_cut_where_it_is_narrow(explorer)
-    (legend,) = explorer._worker.stage.canvas.figure.legends
+    panels = (one.axes for one in explorer._worker.stage.panels)
+    legend = next(ax.get_legend() for ax in panels if ax.get_visible())
     assert all(handle.get_visible() for handle in legend.legend_handles)
     return {text.get_text() for text in legend.get_texts()}
 

@@ -33,6 +33,7 @@ class Panel:
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
     truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
     columns: int = 6  # of the panel's legend; 0 if it has none of its own
+    over: Sequence[Axes] = ()  # panels at its right, above which the legend may go on
     most: int = MOST  # largest number of points
     kind: str = "points"  # or "at" if the pointer only chooses a place
     spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
@@ -45,7 +46,7 @@ class Panel:
 
     def draw_legend(self) -> None:
         if self.columns:
-            plots.legend_above(self.axes, self.columns)
+            plots.legend_above(self.axes, self.columns, self.over)
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether the units changed."""
