@@ -124,7 +124,9 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
             there = _values(known, {asked["control"]: asked["target"]})
             asked["target"] = there[asked["control"]]
         file["question"] = Question(**asked)
-    words = file["readings"] = {name: Row(*row) for name, row in file.get("readings", {}).items()}
+    rows = file.get("readings", {}).items()
+    words = {name: Row(row) if isinstance(row, str) else Row(*row) for name, row in rows}
+    file["readings"] = words
     missions = file.get("missions", {}).items()
     file["missions"] = tuple(_mission(name, known, start, words, **rows) for name, rows in missions)
     return Texts(**file)
