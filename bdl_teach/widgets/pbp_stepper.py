@@ -114,7 +114,7 @@ class PBPModel(Model[StepperResult]):
         plots.legend_above(ax, columns=4)
 
     def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
-        plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
+        plots.tidy(gamma, "Gamma of the precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
         (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
