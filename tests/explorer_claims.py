@@ -73,9 +73,13 @@ def _bits(part: Any) -> Any:
 
 
 def panel(explorer: Explorer, title: str) -> Axes:
-    """Return the panel with ``title`` in its title."""
-    axes = explorer._worker.stage.canvas.figure.axes
+    """Return the panel with ``title`` in its title; show it if it is a context panel."""
+    canvas = explorer._worker.stage.canvas
+    axes = canvas.figure.axes
     (found,) = (ax for ax in axes if title in " ".join(map(ax.get_title, ("left", "center"))))
+    for name, context in canvas.contexts.items():
+        if found in context.axes:
+            explorer.set(show=name)
     return found
 
 

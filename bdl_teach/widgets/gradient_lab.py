@@ -49,15 +49,14 @@ class GradientModel(Model[GradientResult]):
     TEXTS = _TEXTS
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("zc;vc")
-        self._make_cost_panel(axes["z"])
-        self._make_cloud_panel(axes["c"])
-        self._make_variance_panel(axes["v"])
+        self._make_cloud_panel(canvas.main("c")["c"])
+        self._make_cost_panel(canvas.context("cost", self._draw_cost)["c"])
+        self._make_variance_panel(canvas.context("variance", self._draw_variance)["c"])
         canvas.animate([self._density, self._curve, self._drawn, *self._clouds.values()])
         canvas.animate([*self._lines.values(), *self._measured.values()])
 
     def _make_cost_panel(self, ax: Axes) -> None:
-        plots.tidy(ax, "Where z is drawn, what it costs", "z", "cost f(z)")
+        plots.tidy(ax, "Draws of z, their cost", "z", "cost f(z)")
         ax.set(xlim=(-4, 4), ylim=(-12, 22))
         self._density = ax.fill_between(
             _Z, _Z, _Z, color=plots.SKY, alpha=0.5, lw=0, label="density of z"
@@ -67,7 +66,7 @@ class GradientModel(Model[GradientResult]):
         plots.legend_above(ax, columns=2)
 
     def _make_cloud_panel(self, ax: Axes) -> None:
-        plots.tidy(ax, "250 gradient estimates", "", "error (far from 0 compressed)")
+        plots.tidy(ax, "250 gradient estimates of each kind", "", "error (far from 0 compressed)")
         ax.set_yscale("asinh", linear_width=3.0)  # errors range from below 1 to 90
         ax.set(xlim=(-0.5, 1.5), ylim=(-100, 100))
         ticks = (-100, -30, -10, -3, 0, 3, 10, 30, 100)
@@ -112,13 +111,18 @@ class GradientModel(Model[GradientResult]):
         )
 
     def draw(self, result: GradientResult) -> None:
+        for kind, estimates in result.estimates.items():
+            errors = np.clip(estimates - result.exact, -_EDGE, _EDGE)
+            self._clouds[kind].set_data(self._jitter[kind], errors)
+
+    def _draw_cost(self, result: GradientResult) -> None:
         scaled = np.exp(-0.5 * ((_Z - result.mu) / result.sigma) ** 2)
         self._density.set_data(_Z, -12.0, 8.0 * scaled - 12.0)
         self._curve.set_data(_Z, result.cost.value(_Z))
         self._drawn.set_data(result.z, result.cost.value(result.z))
+
+    def _draw_variance(self, result: GradientResult) -> None:
         for kind, estimates in result.estimates.items():
-            errors = np.clip(estimates - result.exact, -_EDGE, _EDGE)
-            self._clouds[kind].set_data(self._jitter[kind], errors)
             self._lines[kind].set_data(COUNTS, result.variances[kind] / COUNTS)
             self._measured[kind].set_data([result.n_draws], [estimates.var()])
 

@@ -49,13 +49,12 @@ class KLBudgetModel(Model[KLBudgetResult]):
         return {"scheme"} if values["n_batches"] == 1 else set()
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("ff;hs", height_ratios=(1.3, 1))
-        self._history = plots.HistoryPanel(axes["h"])
         self.function = FunctionPanel(
-            canvas, axes["f"], "What the network believes", WIDE_GRID,
+            canvas, canvas.main("f")["f"], "What the network believes about y", WIDE_GRID,
             band=plots.PredictiveArtists, truth=False, columns=4,
         )  # fmt: skip
-        self._make_share_panel(axes["s"])
+        self._make_share_panel(canvas.context("shares", self._draw_shares)["c"])
+        self._history = plots.HistoryPanel(canvas.context("training", self._draw_history)["c"])
         canvas.animate([self._bars, self._sum, *self._history.artists])
 
     def _make_share_panel(self, ax: Axes) -> None:
@@ -94,12 +93,16 @@ class KLBudgetModel(Model[KLBudgetResult]):
         return _result(result.problem, result.shares, result.fit.at(frame))
 
     def draw(self, result: KLBudgetResult) -> None:
+        self.function.update(result, result.prediction)
+
+    def _draw_shares(self, result: KLBudgetResult) -> None:
         padded = np.full(_BATCHES, np.nan)
         padded[: len(result.shares)] = result.shares
         self._bars.set_data(padded)
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
+
+    def _draw_history(self, result: KLBudgetResult) -> None:
         self._history.update(result.fit.history)
-        self.function.update(result, result.prediction)
 
     def readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares
@@ -121,7 +124,6 @@ class KLBudgetModel(Model[KLBudgetResult]):
         return {
             "many": "{one}" if m == 1 else "{several}",
             "first": "{first_ten}" if m > 10 else "{first_alone}",
-            **status.cost_words(result.cost),
             "convergence": str(result.convergence),
         }
 

@@ -77,11 +77,11 @@ class VAEModel(Model[VAEResult]):
         return {"beta"} if values["kind"] == _PLAIN else set()
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("md;mg", width_ratios=(1.4, 1))
-        self._make_map(axes["m"])
+        self._make_map(canvas.main("m")["m"])
         canvas.animate([*self._classes, self._place])
-        self._decoded = _picture(canvas, axes["d"], "Your z, decoded", 8)
-        self._generated = _picture(canvas, axes["g"], "z ~ N(0, I), decoded", _ROWS * 9 - 1)
+        beside = canvas.context("decoded", self._draw_decoded, "d;g")
+        self._decoded = _picture(canvas, beside["d"], "Your z, decoded", 8)
+        self._generated = _picture(canvas, beside["g"], "z ~ N(0, I), decoded", _ROWS * 9 - 1)
         canvas.animate([self._progress])
 
     def _make_map(self, ax: Axes) -> None:
@@ -159,13 +159,15 @@ class VAEModel(Model[VAEResult]):
         for digit, artist in enumerate(self._classes):
             artist.set_data(*inside[result.labels == digit].T)
         self._place.set_data(result.z[:1], result.z[1:])
-        self._decoded.set_data(result.image)
-        self._generated.set_data(_mosaic(result.generated))
         words = {**self.TEXTS.status, **self.words(result)}
         said = Said("{name}: {what}.", self.readings(result), words)
         self._progress.set_text("" if result.finished else str(said))
         self._bar.value = result.stage
         self._bar.layout.visibility = "hidden" if result.finished else "visible"
+
+    def _draw_decoded(self, result: VAEResult) -> None:
+        self._decoded.set_data(result.image)
+        self._generated.set_data(_mosaic(result.generated))
 
     def finished(self, result: VAEResult) -> bool:
         return result.finished

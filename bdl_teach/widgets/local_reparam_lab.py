@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, status, texts
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.model import Model
 
@@ -19,6 +19,7 @@ SIZES = tuple(_TEXTS.controls["size"].options)
 N_DATA = SIZES[-1]
 MOST_INPUTS = _TEXTS.controls["n_inputs"].range[1]
 KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach.estimators``
+_TOLD = ("shared", "local", "flipout", "per_example", "score")  # the first three shown are told of
 
 
 @lru_cache(maxsize=4)
@@ -97,11 +98,9 @@ class LocalReparamModel(Model[VarianceResult]):
         return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
     def make_panels(self, canvas: Canvas) -> None:
-        ratios = {"height_ratios": (1.3, 1), "width_ratios": (1.5, 1)}
-        axes = canvas.figure.subplot_mosaic("vv;dr", gridspec_kw=ratios)
-        self._make_variance_panel(axes["v"])
-        self._make_draw_panel(axes["d"])
-        self._make_row_panel(axes["r"])
+        self._make_variance_panel(canvas.main("v")["v"])
+        self._make_draw_panel(canvas.context("draws", self._draw_draws)["c"])
+        self._make_row_panel(canvas.context("outputs", self._draw_outputs)["c"])
         canvas.animate([self._cursor, *self._theory.values(), *self._measured.values()])
         canvas.animate([*self._dots.values(), *self._clouds.values()])
 
@@ -121,10 +120,9 @@ class LocalReparamModel(Model[VarianceResult]):
         plots.legend_above(ax, columns=3)
 
     def _make_draw_panel(self, ax: Axes) -> None:
-        along = "error / sd with one shared W (±4: further)"
-        plots.tidy(ax, "Gradients drawn at this M", along, "")
+        plots.tidy(ax, "Gradients at this M", "error, in sds of one W", "")
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        names = [_STYLES[kind][0] for kind in reversed(KINDS)]
+        names = ["\n".join(_STYLES[kind][0].rsplit(" ", 1)) for kind in reversed(KINDS)]
         ax.set_yticks(range(len(KINDS)), names, fontsize=plots.LETTERS)
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {
@@ -162,14 +160,18 @@ class LocalReparamModel(Model[VarianceResult]):
 
     def draw(self, result: VarianceResult) -> None:
         self._cursor.set_xdata([result.size, result.size])
-        jitter = np.random.default_rng(0).uniform(-0.32, 0.32, 800)
-        for place, kind in enumerate(reversed(KINDS)):
-            shown = kind in result.theory
-            sizes = SIZES if shown else ()
+        for kind in KINDS:
+            sizes = SIZES if kind in result.theory else ()
             self._theory[kind].set_data(sizes, result.theory.get(kind, ()))
             self._measured[kind].set_data(sizes, result.measured.get(kind, ()))
+
+    def _draw_draws(self, result: VarianceResult) -> None:
+        jitter = np.random.default_rng(0).uniform(-0.32, 0.32, 800)
+        for place, kind in enumerate(reversed(KINDS)):
             draws = np.clip(result.draws.get(kind, np.empty(0)), -3.95, 3.95)
             self._dots[kind].set_data(draws, place + jitter[: len(draws)])
+
+    def _draw_outputs(self, result: VarianceResult) -> None:
         for kind, cloud in self._clouds.items():
             cloud.set_data(*result.rows[kind].T)
 
@@ -194,6 +196,5 @@ class LocalReparamModel(Model[VarianceResult]):
         return found
 
     def words(self, result: VarianceResult) -> dict[str, str]:
-        shown = ", ".join(f"{{{kind}_said}}" for kind in result.theory)
-        both = {"shared", "local"} <= result.theory.keys()
-        return {"estimators": shown or "{none}", **status.shown_if(ratio=both)}
+        told = [f"{{{kind}_said}}" for kind in _TOLD if kind in result.theory][:3]
+        return {"what": "{variance}" if told else "{none}", "estimators": ", ".join(told)}

@@ -39,7 +39,6 @@ class StepperResult(Outcome):
     """The posterior after the chosen number of PBP steps, and the predictions one step earlier."""
 
     before: Predictive  # the predictive before the last step
-    speed: float  # steps a second while playing
     order: Array  # rows of the data in the order in which the fit has them [n]
     x_grid: ClassVar[Array] = WIDE_GRID
 
@@ -88,13 +87,11 @@ class PBPModel(Model[StepperResult]):
         return set() if values["step"] else {"sorted"}
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("ff;gn", height_ratios=(1.5, 1))
-        self._make_function_panel(canvas, axes["f"])
-        self._make_noise_panels(axes["g"], axes["n"])
-        self._speed = canvas.figure.text(
-            0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
-        )
-        canvas.animate([self._old, self._waiting, self._last, self._speed])
+        self._make_function_panel(canvas, canvas.main("f")["f"])
+        gamma = canvas.context("gamma", self._draw_gamma)["c"]
+        noise = canvas.context("noise", self._draw_noise)["c"]
+        self._make_noise_panels(gamma, noise)
+        canvas.animate([self._old, self._waiting, self._last])
         canvas.animate([self._alpha, self._beta, self._gamma_end])
         canvas.animate([self._true, self._sd, self._sd_end])
 
@@ -117,7 +114,7 @@ class PBPModel(Model[StepperResult]):
         plots.legend_above(ax, columns=4)
 
     def _make_noise_panels(self, gamma: Axes, noise: Axes) -> None:
-        plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
+        plots.tidy(gamma, "Gamma of the precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
         (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
@@ -141,10 +138,10 @@ class PBPModel(Model[StepperResult]):
         fit = _trail(problem, values["alpha"], values["guess"], by_x).at(values["step"])
         now, before = fit.predict(WIDE_GRID)
         order = _order(problem.data, by_x)
-        return StepperResult(problem, fit, now, before, values["speed"], order)
+        return StepperResult(problem, fit, now, before, order)
 
     def draw(self, result: StepperResult) -> None:
-        x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.fit
+        x, y = result.data.x[:, 0], result.data.y[:, 0]
         self.function.update(result, result.prediction)
         self._old.set_data(WIDE_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
@@ -152,10 +149,17 @@ class PBPModel(Model[StepperResult]):
         self._waiting.set_data(x[~learned], y[~learned])
         last = [] if result.last is None else [result.last]
         self._last.set_data(x[last], y[last])
-        steps, sd, true = np.arange(len(replay.noise)), replay.noise_std, _true_noise(result.data)
-        self._alpha.set_data(steps, replay.noise[:, 0])
-        self._beta.set_data(steps, replay.noise[:, 1])
-        self._gamma_end.set_data(steps[[-1, -1]], replay.noise[-1])
+
+    def _draw_gamma(self, result: StepperResult) -> None:
+        noise = result.fit.noise
+        steps = np.arange(len(noise))
+        self._alpha.set_data(steps, noise[:, 0])
+        self._beta.set_data(steps, noise[:, 1])
+        self._gamma_end.set_data(steps[[-1, -1]], noise[-1])
+
+    def _draw_noise(self, result: StepperResult) -> None:
+        sd, true = result.fit.noise_std, _true_noise(result.data)
+        steps = np.arange(len(sd))
         self._sd.set_data(steps, sd)
         self._sd_end.set_data(steps[-1:], sd[-1:])
         self._true.set_data([0, MOST_STEPS], [true, true])
@@ -163,7 +167,6 @@ class PBPModel(Model[StepperResult]):
         if height != self._noise_axes.get_ylim()[1]:
             self._noise_axes.set_ylim(0, height)
             self.canvas.redraw_background()
-        self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def undoable(self, values: controls.Values) -> controls.Values:
         """Return the values that undo restores; *play* is off, because it would move ``step``."""

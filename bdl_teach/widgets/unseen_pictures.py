@@ -69,26 +69,25 @@ class PicturesModel(Model[PicturesResult]):
     TEXTS = texts.of("unseen_pictures")
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("pp;cc;rw", height_ratios=(1, 1, 1.9))
-        self._make_pictures(canvas, axes["p"])
-        self._make_columns(canvas, axes["c"])
-        reliability, risk = axes["r"], axes["w"]
+        main = canvas.main("p;c", height_ratios=(1, 2.2))
+        self._make_pictures(canvas, main["p"])
+        self._make_columns(canvas, main["c"])
+        reliability = canvas.context("reliability", self._draw_reliability)["c"]
+        risk = canvas.context("risk", self._draw_risk)["c"]
         plots.tidy(reliability, "How often right, how sure", "confidence", "share right")
         reliability.plot([0, 1], [0, 1], color=plots.GREY, lw=1.2)
         reliability.set(xlim=(0, 1.02), ylim=(0, 1.05))
         plots.tidy(risk, "Wrong among the answered", "share answered, surest first", "share wrong")
         risk.set(xlim=(0, 1.02), ylim=(-0.003, 0.12))
-        self._curves = {
-            kind: (
-                reliability.plot([], [], f"{mark}-", color=colour, ms=5, label=kind)[0],
-                risk.plot([], [], color=colour, lw=2, label=kind)[0],
-            )
-            for kind, (mark, colour) in _STYLES.items()
-        }
+        self._bins, self._curves = {}, {}
+        for kind, (mark, colour) in _STYLES.items():
+            bins = reliability.plot([], [], f"{mark}-", color=colour, ms=5, label=kind)
+            (self._bins[kind],) = bins
+            (self._curves[kind],) = risk.plot([], [], color=colour, lw=2, label=kind)
         (self._limit,) = risk.plot([], [], "--", color=plots.BLACK, lw=1.2)
         for ax in (reliability, risk):
             plots.legend_above(ax, columns=3)
-        canvas.animate([line for pair in self._curves.values() for line in pair] + [self._limit])
+        canvas.animate([*self._bins.values(), *self._curves.values(), self._limit])
 
     def _make_pictures(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, f"{_SHOWN} known digits, {_SHOWN} strange ones", "", "")
@@ -105,7 +104,7 @@ class PicturesModel(Model[PicturesResult]):
             np.zeros((8, 2 * _SHOWN)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
         )
         ax.set(xticks=[], ylim=(10.0, -0.5))  # with room for a number below each column
-        ax.set_yticks(range(0, 8, 2), fits.split(_SPLIT).names[::2])
+        ax.set_yticks(range(8), fits.split(_SPLIT).names)
         border = ax.axvline(_SHOWN - 0.5, color=plots.RED, lw=1.5)
         self._largest: list[Text] = [
             ax.text(k, 8.8, "", ha="center", va="center", fontsize=plots.LETTERS, color=plots.RUST)
@@ -145,13 +144,18 @@ class PicturesModel(Model[PicturesResult]):
         self._columns.set_data(p.T)
         for text, row in zip(self._largest, p, strict=True):
             text.set_text(f"{row.max():.2f}")
-        for name, (reliability, risk) in self._curves.items():
-            bins, chosen = result.kinds[name].reliability, name == result.kind
+
+    def _draw_reliability(self, result: PicturesResult) -> None:
+        for name, line in self._bins.items():
+            bins = result.kinds[name].reliability
             full = bins.size > 0
-            reliability.set_data(bins.confidence[full], bins.accuracy[full])
-            risk.set_data(*result.kinds[name].risk_coverage)
-            for line in (reliability, risk):
-                line.set_alpha(1.0 if chosen else 0.35)
+            line.set_data(bins.confidence[full], bins.accuracy[full])
+            line.set_alpha(1.0 if name == result.kind else 0.35)
+
+    def _draw_risk(self, result: PicturesResult) -> None:
+        for name, line in self._curves.items():
+            line.set_data(*result.kinds[name].risk_coverage)
+            line.set_alpha(1.0 if name == result.kind else 0.35)
         self._limit.set_data([result.answered] * 2, [0, 0.12])
 
     def readings(self, result: PicturesResult) -> dict[str, float]:

@@ -32,7 +32,7 @@ def exact(v: dict[str, Any]) -> float:
 
 @everywhere
 def test_cost_panel_shows_cost_density_and_draws(explorer: GradientLab) -> None:
-    v, ax = explorer.state(), panel(explorer, "Where z is drawn, what it costs")
+    v, ax = explorer.state(), panel(explorer, "Draws of z, their cost")
     z, f = line(ax, "cost f(z)")
     np.testing.assert_allclose(f, cost(v).value(z))
     _, base, top = band(ax, "density of z")

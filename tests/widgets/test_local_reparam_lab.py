@@ -29,10 +29,13 @@ def test_dots_and_lines_show_gradients_and_their_variances(
 ) -> None:
     v, result, at = explorer.state(), explorer.result, SIZES.index(explorer.state()["size"])
     ax, variance = (
-        panel(explorer, "Gradients drawn at this M"),
+        panel(explorer, "Gradients at this M"),
         panel(explorer, "Noise of a gradient"),
     )
-    places = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
+    places = {
+        t.get_text().replace("\n", " "): y
+        for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)
+    }
     mu, inputs, y = local_reparam_lab._pool(v["n_inputs"], v["seed"])
     sigma, name = np.full(v["n_inputs"], v["sigma"]), "mu" if v["parameter"] == "μ" else "sigma"
     for kind, label in NAMES.items():

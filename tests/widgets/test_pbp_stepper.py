@@ -65,7 +65,7 @@ def test_picture_and_readings_show_the_current_pbp_step(explorer: PBPStepper) ->
         expected = np.stack([data.x[rows, 0], data.y[rows, 0]])
         np.testing.assert_array_equal(line(ax, label), expected, err_msg=label)
     gamma, noise = (
-        panel(explorer, "Gamma over the noise"),
+        panel(explorer, "Gamma of the precision"),
         panel(explorer, "Noise that it believes"),
     )
     steps = np.arange(v["step"] + 1)

@@ -111,7 +111,7 @@ class Canvas:
     ) -> dict[str, Axes]:
         """Make a context panel, as ``main`` does; ``draw`` updates its artists to show a result.
 
-        Only the chosen one is shown and drawn; the first is chosen at the start.
+        Below the main panels, the rows of the mosaic become columns. Only the chosen one is shown and drawn; the first is chosen at the start.
         """
         made = self._make(mosaic, 1, ratios)
         self.contexts[name] = _Context([*made.values()], draw)
@@ -121,22 +121,25 @@ class Canvas:
 
     def _make(self, mosaic: str, part: int, ratios: dict[str, Any]) -> dict[str, Axes]:
         rows = mosaic.split(";")
-        cells = self._divide(len(rows), len(rows[0]), part, **ratios)
+        beside, below = self._divide(len(rows), len(rows[0]), part, **ratios)
         made = {}
         for letter in dict.fromkeys(mosaic.replace(";", "")):
             at = [
                 (r, c) for r, row in enumerate(rows) for c, one in enumerate(row) if one == letter
             ]
             (top, left), (bottom, right) = at[0], at[-1]
-            made[letter] = ax = self.figure.add_subplot(cells[0][top, left])
+            made[letter] = ax = self.figure.add_subplot(beside[top, left])
             where = (slice(top, bottom + 1), slice(left, right + 1))
-            self._cells[ax] = (cells[0][where], cells[1][where])
+            self._cells[ax] = (beside[where], below[where[::-1] if part else where])
         return made
 
     def _divide(self, rows: int, columns: int, part: int, **ratios: Any) -> list[Any]:
         """Divide the area of the main (``part`` 0) or the context panels, in both grids."""
         beside, below = self._grids
-        places = [(beside[:, 0], below[0]), (beside[1, 1], below[1])][part]
+        if part:
+            turned = GridSpecFromSubplotSpec(columns, rows, below[1])
+            return [GridSpecFromSubplotSpec(rows, columns, beside[1, 1], **ratios), turned]
+        places = beside[:, 0], below[0]
         return [GridSpecFromSubplotSpec(rows, columns, place, **ratios) for place in places]
 
     def rearrange(self, shown: Sequence[Axes], columns: int, **ratios: Any) -> None:

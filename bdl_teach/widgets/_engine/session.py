@@ -65,7 +65,8 @@ class Session(Owned):
     def _follow(self, values: Values) -> None:
         """Show the context panel that a movement to ``values`` brings."""
         for panel, (_, brought_by) in self._model.TEXTS.context.items():
-            if any(values[n] != self.values.get(n) for n in brought_by if n in values):
+            moved = (n for n in brought_by if n in values)
+            if any(not controls.alike(values[n], self.values.get(n)) for n in moved):
                 self.show = panel
 
     def _assign(self, values: Values) -> None:
