@@ -75,9 +75,8 @@ def table(said: Said, rows: Mapping[str, Row], then: Said | None) -> str:
     lines = []
     for name, row in rows.items():
         if name in said.readings:
-            label = (
-                f'<th scope="row" tabindex="0" title="{html.escape(row.meaning)}">{row.words}</th>'
-            )
+            label = f'<th scope="row" tabindex="0" title="{html.escape(row.meaning)}">'
+            label += f"{html.escape(row.words)}</th>"
             found = [one.write(name, row.form) if name in one.readings else "" for one in states]
             lines.append(label + "".join(f"<td>{html.escape(value)}</td>" for value in found))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
