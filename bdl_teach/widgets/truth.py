@@ -53,7 +53,7 @@ class TruthModel(ModelBesideTruth[TruthResult]):
             band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=spread,
         )  # fmt: skip
         rows = zip(_PARTS, ("optimisation", "family", "prior"), _COLOURS, strict=True)
-        along = "distance over the gap, in units of y"
+        along = "over the gap, units of y"
         self._parts = PartsPanel(parts, "Whose distance is it?", along, [*rows])
         self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
         canvas.animate([*self._parts.artists, *self._spread.artists])

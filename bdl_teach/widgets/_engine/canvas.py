@@ -39,7 +39,7 @@ _STILL = 1.65  # device pixels per pixel of the design, in stills
 # the main panels, and below them.
 _DESIGNS = ((900.0, 430.0), (569.0, 430.0))
 _SIDE = 0.36  # share of the context panel of the width, in stills
-_MAIN = 0.63  # share of the main panels of the height, above a context panel
+_MAIN = 0.68  # share of the main panels of the height, above a context panel
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
 
 

@@ -175,7 +175,7 @@ class FunctionPanel(Panel):
 
         Return whether it differs from the one that is shown.
         """
-        if mean is None or np.array_equal(mean, self.shown_mean):
+        if mean is None or self.shown_mean is None or np.array_equal(mean, self.shown_mean):
             return False
         self._trace.set_data(self._x, mean)
         return True
