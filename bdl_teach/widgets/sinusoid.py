@@ -219,9 +219,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _draw_parts(self, result: SinusoidResult) -> None:
         def missing(_name: str) -> str:
             if result.posterior is not None:
-                return "unknown for own points"
-            asked = "the true posterior is on its way"
-            return asked if result.nuts_report else "switch “true posterior” on"
+                return "unknown: own points"
+            return "on its way" if result.nuts_report else "needs “true posterior”"
 
         if self._parts.update(self.readings(result), missing):
             self.canvas.redraw_seldom()

@@ -165,12 +165,12 @@ class MeanFieldArtists(plots.Artists):
 def _missing(result: TruthResult, part: str) -> str:
     """Return why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
-        return "there is no gap"
+        return "no gap"
     if part == "optimisation" or result.posterior is not None:
-        return "when the sliders have rested"
+        return "at rest"
     if result.nuts is not None:
-        return "the posterior’s chains have not mixed"
-    return "the posterior is on its way" if result.nuts_report else "press “true posterior”"
+        return "chains not mixed yet"
+    return "on its way" if result.nuts_report else "needs “true posterior”"
 
 
 def prior_height(prior_std: float, width: int) -> float:
