@@ -265,9 +265,9 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
 
     def words(self, result: SideBySide) -> dict[str, str]:
         searches = (one.search for one in result.methods.values())
-        found = [f"Mean field: {s}{status.lower(s.below)}." for s in searches if s and s.trained]
+        found = [f"t{str(s)[1:]}{status.lower(s.below)}" for s in searches if s and s.trained]
         return {
-            "found": found[0] if found else "",
+            "found": f"Mean field: {found[0]}." if found else "",
             "nuts": result.nuts_report,
         }
 
