@@ -122,8 +122,7 @@ class LocalReparamModel(Model[VarianceResult]):
     def _make_draw_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Gradients at this M", "error, in sds of one W", "")
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        names = ["\n".join(_STYLES[kind][0].rsplit(" ", 1)) for kind in reversed(KINDS)]
-        ax.set_yticks(range(len(KINDS)), names, fontsize=plots.LETTERS)
+        ax.set_yticks(range(len(KINDS)), ("local", "Flipout", "own W", "one W", "score"))
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {
             kind: ax.plot([], [], "o", ms=2.6, mew=0, alpha=0.55, color=_STYLES[kind][1])[0]

@@ -69,7 +69,7 @@ class PicturesModel(Model[PicturesResult]):
     TEXTS = texts.of("unseen_pictures")
 
     def make_panels(self, canvas: Canvas) -> None:
-        main = canvas.main("p;c", height_ratios=(1, 2.2))
+        main = canvas.main("p;c", height_ratios=(1, 3.4))
         self._make_pictures(canvas, main["p"])
         self._make_columns(canvas, main["c"])
         reliability = canvas.context("reliability", self._draw_reliability)["c"]
@@ -173,7 +173,7 @@ class PicturesModel(Model[PicturesResult]):
         }
 
     def words(self, result: PicturesResult) -> dict[str, str]:
-        return {"kind": result.kind}
+        return {"kind": f"{{{result.kind}}}"}
 
 
 @lru_cache(maxsize=4)

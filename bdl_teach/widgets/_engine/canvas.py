@@ -111,7 +111,8 @@ class Canvas:
     ) -> dict[str, Axes]:
         """Make a context panel, as ``main`` does; ``draw`` updates its artists to show a result.
 
-        Below the main panels, the rows of the mosaic become columns. Only the chosen one is shown and drawn; the first is chosen at the start.
+        Where it stands below the main panels, the rows of the mosaic become columns. Only the
+        chosen panel is shown and drawn; the first is chosen at the start.
         """
         made = self._make(mosaic, 1, ratios)
         self.contexts[name] = _Context([*made.values()], draw)
