@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -64,11 +63,13 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int) -> None:
+def legend_above(ax: Axes, columns: int, over: Iterable[Axes] = ()) -> None:
     """Put a legend of the visible artists between a panel's title and its axes.
 
-    It has ``columns`` columns, but at most 4 if there are more entries than ``columns``.
+    It has ``columns`` columns, but at most 4 if there are more entries than ``columns``. It may go
+    on above the panels ``over`` at its right, whose titles it raises, too.
     """
+    _OVER[ax] = WeakSet(over)
     labelled = zip(*ax.get_legend_handles_labels(), strict=True)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
@@ -79,7 +80,9 @@ def legend_above(ax: Axes, columns: int) -> None:
 def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
     """Put a legend above a panel's axes, and the title above the legend."""
     rows = -(-len(labels) // columns)
-    ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
+    for panel in (ax, *_OVER[ax]):
+        title = panel.get_title(loc="left")
+        panel.set_title(title, fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
         handles, labels, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
         fontsize=LETTERS, frameon=False, columnspacing=0.4, handlelength=0.8, borderpad=0.1,
@@ -98,9 +101,11 @@ def rewrap_legend(ax: Axes) -> bool:
     if legend is None or ax not in _COLUMNS:
         return False
     handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
-    panels = [panel for panel in ax.figure.axes if panel.get_visible()]
-    beside = [p.bbox.x0 for p in panels if p.bbox.x0 > ax.bbox.x1 and p.bbox.y0 < ax.bbox.y1]
-    edge = min([ax.figure.bbox.x1, *beside])
+    panels = [p for p in ax.figure.axes if p.get_visible() and p not in _OVER[ax]]
+    box = ax.bbox
+    beside = [p.bbox.x0 for p in panels if p.bbox.y0 < box.y1 and p.bbox.y1 > box.y0]
+    edge = min([ax.figure.bbox.x1, *(x0 for x0 in beside if x0 > box.x1)])
+    edge = max([p.bbox.x1 for p in _OVER[ax]], default=edge)
     columns, changed = min(_COLUMNS[ax], len(labels)), legend in _NARROWED
     if changed:
         _place_legend(ax, handles, labels, columns)
@@ -109,42 +114,6 @@ def rewrap_legend(ax: Axes) -> bool:
         _place_legend(ax, handles, labels, columns)
         _NARROWED.add(ax.get_legend())
     return changed
-
-
-class FigureLegend:
-    """A legend above all panels of a figure, with entries only for what is drawn.
-
-    The entries are labelled artists of the panel ``ax``; those whose label is in ``always`` never
-    disappear. Up to ``in_a_row`` entries stand in one row, more of them in rows of four.
-    """
-
-    def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
-        self._ax, self._always, self._in_a_row = ax, always, in_a_row
-        self._named: set[str] = set()
-        self.show(truth=True, nuts=False)
-
-    def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
-        """Show the entries with labels in ``always`` or ``more``; return whether they changed.
-
-        ``truth`` adds an entry for the true function, ``nuts`` two for the true posterior.
-        """
-        names = {*self._always, *more, *(["truth"] if truth else [])}
-        names |= {f"{POSTERIOR} mean", f"{POSTERIOR} ±2 sd"} if nuts else set()
-        if names == self._named:
-            return False
-        self._named, figure = names, self._ax.figure
-        for before in list(figure.legends):
-            before.remove()
-        labelled = zip(*self._ax.get_legend_handles_labels(), strict=True)
-        entries = [(copy(handle), label) for handle, label in labelled if label in names]
-        for handle, _ in entries:  # hidden artists would be hidden in the legend
-            handle.set_visible(True)
-        figure.legend(
-            *map(list, zip(*entries, strict=True)), loc="outside upper left",
-            ncols=len(names) if len(names) <= self._in_a_row else 4,
-            fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
-        )  # fmt: skip
-        return True
 
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
@@ -165,10 +134,11 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
 
 
 _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row of its legend
+_OVER: WeakKeyDictionary[Axes, WeakSet[Axes]] = WeakKeyDictionary()  # panels that it may cover
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
 POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
-ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
+ROOM = (16.0, 25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
 class Artists:
@@ -206,13 +176,16 @@ class Room(Artists):
         at_least: float = 0,
         nuts: Predictive | None = None,
         *,
+        near: Array | None = None,
         awaited: bool = False,
     ) -> bool:
         """Set the smallest limit that includes ``curves`` (by name); return whether it changed.
 
-        The limit also includes the value ``at_least``, and the ±2 sd epistemic band of ``nuts``,
-        the true posterior. With ``awaited`` (``nuts`` is still being computed) the limit does not
-        shrink. While the attribute ``held`` is true, it does not change at all.
+        If the mask ``near`` [m] is given, only these inputs of the curves count; what leaves the
+        panel elsewhere is named in its corner. The limit also includes the value ``at_least``, and
+        the ±2 sd epistemic band of ``nuts``, the true posterior. With ``awaited`` (``nuts`` is
+        still being computed) the limit does not shrink. While the attribute ``held`` is true, it
+        does not change at all.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
@@ -220,7 +193,11 @@ class Room(Artists):
         for name, curve in curves.items():
             flat = np.ravel(curve)
             extremes[name] = float(flat[np.argmax(np.abs(flat))])
-        reach = max(map(abs, extremes.values()), default=0.0)
+        where = slice(None) if near is None else near
+        highs = [
+            np.abs(np.asarray(curve)[..., where]).max(initial=0.0) for curve in curves.values()
+        ]
+        reach = float(max(highs, default=0.0))
         at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         lines = []

@@ -41,7 +41,7 @@ class Coin(Model[CoinResult]):
     TEXTS: ClassVar[Texts] = texts.parse(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
     def make_panels(self, canvas: Canvas) -> None:
-        ax = canvas.figure.add_subplot()
+        ax = canvas.main("a")["a"]
         plots.tidy(ax, "What the tosses say", "probability of heads", "density")
         ax.set(xlim=(0, 1), ylim=(0, 30))
         (self._curve,) = ax.plot(P_GRID, np.full(401, np.nan), color=plots.BLUE, label="posterior")

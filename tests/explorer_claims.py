@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Place
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, Place
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.own_data import Points, Unseen
 from bdl_teach.widgets._engine.stage import Stage
@@ -136,10 +136,11 @@ def legend_labels(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-# Sizes of the picture in pages of 1024 × 768 and of 1280 at 150 %, JupyterLab's file browser open,
-# each with and without the row of the replay under the picture.
-TABLET = (Place(569.0, 371.0), Place(569.0, 399.0))
-NARROW = (*TABLET, Place(398.0, 272.0, 1.5), Place(398.0, 300.0, 1.5))
+# Where the page shows the picture, JupyterLab's file browser open: at 1366 × 768, at 1024 × 768,
+# and at 1280 × 720 and 150 %.
+LAPTOP = Place(911.0, 500.0, 1.0, (589.0, 26.0, 322.0, 316.0))
+TABLET = Place(569.0, 514.0)
+ZOOMED = Place(398.0, 330.0, 1.5)
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -172,18 +173,15 @@ def smallest_letters(explorer: Explorer, place: Place) -> float:
     return float(size)
 
 
-def assert_nothing_is_cut_where_it_is_narrow(explorer: Explorer) -> None:
-    """Check that no text is cut off in narrow pages."""
-    for place in NARROW:
-        smallest_letters(explorer, place)
-
-
-def names_over_the_panels(explorer: Explorer) -> set[str]:
-    """Check that no text is cut off in narrow pages; return the labels of the figure's legend."""
-    assert_nothing_is_cut_where_it_is_narrow(explorer)
-    (legend,) = explorer._worker.stage.canvas.figure.legends
-    assert all(handle.get_visible() for handle in legend.legend_handles)
-    return {text.get_text() for text in legend.get_texts()}
+def measured(canvas: Canvas, panels: list[Axes], place: Place) -> float:
+    """Return the height in CSS pixels of all rows of panels together at a place."""
+    with RENDER_LOCK:
+        before = canvas.place
+        canvas.fit(place)
+        canvas.render()
+        tops = {round(ax.bbox.y1): ax.bbox.height for ax in panels}
+        canvas.fit(before)
+    return float(sum(tops.values())) / place.ratio
 
 
 def all_parts(widget: Any) -> list[Any]:

@@ -60,15 +60,14 @@ class EmpiricalBayesModel(Model[EmpiricalBayesResult]):
         return set() if values["prior"] == "fixed" else {"prior_std"}
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic("ff;bw", height_ratios=(1.4, 1))
         title = "What the network believes about y"
-        self.function = FunctionPanel(canvas, axes["f"], title, X_GRID)
-        self._make_best_panel(axes["b"])
-        self._make_weight_panel(axes["w"])
+        self.function = FunctionPanel(canvas, canvas.main("f")["f"], title, X_GRID)
+        self._make_best_panel(canvas.context("best", self._draw_best)["c"])
+        self._make_weight_panel(canvas.context("weights", self._draw_weights)["c"])
         canvas.animate([self._curve, self._best, self._ring, self._in_use, self._wanted])
 
     def _make_best_panel(self, ax: Axes) -> None:
-        plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above")
+        plots.tidy(ax, "KL by σ of one prior for all", "prior σ", "nats above the best")
         ax.set(xscale="log", xlim=(0.025, 40), ylim=(-12, _HIGHEST))
         (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
         (self._best,) = ax.plot([], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best")
@@ -94,13 +93,19 @@ class EmpiricalBayesModel(Model[EmpiricalBayesResult]):
 
     def draw(self, result: EmpiricalBayesResult) -> None:
         self.function.update(result, result.prediction)
+
+    def _draw_best(self, result: EmpiricalBayesResult) -> None:
         std, best, n = result.prior_std, result.best_std, len(result.prior_std)
         now = std[:1] if np.ptp(std) == 0 else np.zeros(0)
         self._curve.set_ydata(_above_best(_GRID, best, n))
         self._best.set_data([best], [0.0])
         self._ring.set_data(now, np.minimum(_above_best(now, best, n), _HIGHEST))
-        order, places = np.argsort(-result.wanted_std), np.arange(1, n + 1)
-        for line, stds in ((self._wanted, result.wanted_std), (self._in_use, std)):
+
+    def _draw_weights(self, result: EmpiricalBayesResult) -> None:
+        order = np.argsort(-result.wanted_std)
+        places = np.arange(1, len(order) + 1)
+        lines = (self._wanted, result.wanted_std), (self._in_use, result.prior_std)
+        for line, stds in lines:
             line.set_data(places, np.maximum(stds[order], _FLOOR))
 
     def chores(self) -> Iterator[Callable[[], object]]:
@@ -128,7 +133,8 @@ class EmpiricalBayesModel(Model[EmpiricalBayesResult]):
         }
 
     def words(self, result: EmpiricalBayesResult) -> dict[str, str]:
-        compared = "more" if result.complexity >= result.least_complexity else "less"
+        dearer = result.complexity >= result.least_complexity
+        compared = "{dearer}" if dearer else "{cheaper}"
         return {"compared": compared, "convergence": str(result.convergence)}
 
 

@@ -35,7 +35,6 @@ class MethodFit:
     key: Key
     fit: Fitted
     prediction: Predictive  # on GAP_GRID
-    seconds: float = 0.0  # time that this tick took for the fit; 0 for an earlier fit
     convergence: Convergence | None = None  # of a variational fit, where it is judged
     search: Search | None = None  # of mean field, for the fit of lowest free energy
     trained: bool = True  # whether this is to be shown, after a quick fit

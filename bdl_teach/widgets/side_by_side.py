@@ -1,7 +1,7 @@
 """The explorers that show methods side by side, in two layouts, beside the true posterior.
 
-``ComparisonExplorer`` has a panel for each method that is switched on, and their coverage;
-``RivalsExplorer`` has two large panels, each for a method from a menu, and their spreads.
+``ComparisonExplorer`` has a main panel for each method that is switched on; ``RivalsExplorer`` has
+two, each for a method from a menu.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import NormalDist
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,14 +63,18 @@ _MENUS = {
     )
     for place, name in zip(PLACES, ("ensemble", "dropout"), strict=True)
 }  # fmt: skip
-_READINGS = {  # words for the readings of each method and region
-    f"{name}{suffix}_{region}": f"{label}: {words} {where}"
+_WHERE = {"gap": "in the gap", "data": "among the data", "outside": "outside"}
+_OFF = "to the true posterior: rms over x of the difference in mean and sd"
+_KINDS = (
+    ("", "new points held, %", ".0f", "how many of 100 new points fall into its interval"),
+    ("_off", "distance", "sd3", _OFF),
+)
+_READINGS = {  # rows of the table for each method and region
+    f"{name}{suffix}_{region}": texts.Row(f"{label}: {words} {where}", form, meaning)
     for name, label in LABELS.items()
-    for suffix, words in (("", "share held"), ("_off", "distance"))
-    for region, where in (("data", "among the data"), ("gap", "in the gap"), ("outside", "outside"))
+    for suffix, words, form, meaning in _KINDS
+    for region, where in _WHERE.items()
 }
-_ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # always in the legend
-_DRAWN = "draws or members"
 _PATIENCE_S = 0.015  # time after which a tick shows the methods fitted so far
 _LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # limits of y in the comparison's panels
 _MARKS = {  # marker and colour of the coverage in each region
@@ -80,6 +85,11 @@ _MARKS = {  # marker and colour of the coverage in each region
 _STYLES = {
     "first": ("-", plots.BLUE),
     "second": ("--", plots.ORANGE),
+    plots.POSTERIOR: ("-.", plots.GREEN),
+}
+_COLOURS = (plots.BLUE, plots.ORANGE, plots.RED, plots.PURPLE, plots.SKY, plots.BLACK)
+_SPREADS = {
+    **{LABELS[n]: ("-" if i < 6 else "--", _COLOURS[i % 6]) for i, n in enumerate(COMPARED)},
     plots.POSTERIOR: ("-.", plots.GREEN),
 }
 _KEPT = 60  # number of fits that are kept
@@ -166,6 +176,11 @@ class SideBySide(ProblemResult):
         mean, sd = (np.interp(at, GAP_GRID[:, 0], curve) for curve in curves)
         return calibration.conformal_factor(np.abs(y - mean) / sd, self.level)
 
+    @property
+    def judged_in(self) -> str:
+        """Return the region that the status line is about: "gap", or "data" if there is no gap."""
+        return "gap" if self.regions["gap"].any() else "data"
+
     @cached_property
     def coverage(self) -> _ByRegion:
         """Return the expected share of new points in ``ends``, by method (or "nuts") and region."""
@@ -215,15 +230,14 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
         from bdl_teach.methods._scaling import missed
 
         if key in self._fits:
-            return replace(self._fits[key], seconds=0.0)
-        (method, problem, options), start = key, time.perf_counter()
-        fit = self._fit(method, problem, dict(options))
-        seconds, data = time.perf_counter() - start, problem.data
+            return self._fits[key]
+        method, problem, options = key
+        fit, data = self._fit(method, problem, dict(options)), problem.data
         search = Search(problem, fit) if method == MEAN_FIELD else None
         judged = self.JUDGES and search is None and isinstance(fit, Variational)
         lost = isinstance(fit, Drawn) and missed(fit, data.x, data.y)
         return MethodFit(
-            key, fit, self._predict(fit), seconds, Convergence() if judged else None, search,
+            key, fit, self._predict(fit), Convergence() if judged else None, search,
             trained=search is None and not method_fits.goes_on(fit),
             remark="misses points that are not scaled" if lost else "",
         )  # fmt: skip
@@ -251,10 +265,9 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
 
     def words(self, result: SideBySide) -> dict[str, str]:
         searches = (one.search for one in result.methods.values())
-        found = [f"Mean field: {s}{status.lower(s.below)}." for s in searches if s and s.trained]
+        found = [f"t{str(s)[1:]}{status.lower(s.below)}" for s in searches if s and s.trained]
         return {
-            **status.shown_if(beside=bool(result.distances)),
-            "found": found[0] if found else "",
+            "found": f"Mean field: {found[0]}." if found else "",
             "nuts": result.nuts_report,
         }
 
@@ -283,44 +296,42 @@ class ComparisonModel(MethodsModel):
 
     TEXTS = texts.of("comparison", methods=_TOGGLES)
     TEXTS = replace(TEXTS, readings={**TEXTS.readings, **_READINGS})
-    SIZE = (900, 322, (640, 412))
     JUDGES = True
 
     def make_panels(self, canvas: Canvas) -> None:
-        self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
-        self._panels = {}
-        for name, method in COMPARED.items():
-            ax = canvas.figure.add_subplot(self._halves[0])
-            self._panels[name] = MethodPanel(canvas, ax, method.label)
-        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
-        self._arranged: tuple[str, ...] = ()
-        self._arrange(_AT_START, nuts=False)
-        any_panel = next(iter(self._panels.values())).axes
-        self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
+        axes = canvas.main(ascii_lowercase[: len(COMPARED)]).values()
+        self._panels = {
+            name: MethodPanel(canvas, ax, method.label)
+            for ax, (name, method) in zip(axes, COMPARED.items(), strict=True)
+        }
+        coverage = canvas.context("coverage", self._draw_coverage)["c"]
+        self._coverage = CoverageArtists(canvas, coverage)
+        spread = canvas.context("spread", self._draw_spread)["c"]
+        self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
+        canvas.animate(self._spread.artists)
+        canvas.animate_seldom(self._spread.frame)
+        self._arranged: list[str] = []
+        self._arrange([*_AT_START])
 
-    def _arrange(self, names: tuple[str, ...], *, nuts: bool) -> bool:
-        """Show a panel and a coverage row for each of ``names``; return whether anything changed.
-
-        With ``nuts``, the coverage of NUTS has a row too.
-        """
-        changed = self._coverage.set_rows([*names, *(["nuts"] if nuts else [])])
+    def _arrange(self, names: list[str]) -> None:
+        """Show a panel for each of ``names``; the first has the legend."""
         if names == self._arranged:
-            return changed
+            return
         self._arranged, n = names, len(names)
         columns = min(n, 3) if n <= 6 else 4
-        grid = self._halves[0].subgridspec(-(-n // columns), columns)
         for name, panel in self._panels.items():
             shown, ax = name in names, panel.axes
             i = names.index(name) if shown else 0
-            place = grid[i // columns, i % columns]
-            first, last = place.is_first_col(), i + columns >= n
+            first, last = i % columns == 0, i + columns >= n
             ax.set_visible(shown)
             ax.set_in_layout(shown)
-            ax.set_subplotspec(place)
-            ax.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
+            ax.set_ylabel("y" if first else "", fontsize=plots.LETTERS, labelpad=1)
             ax.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
             ax.tick_params(labelleft=first, labelbottom=last)
-        return True
+            panel.take_legend()
+        first_row = [self._panels[name] for name in names[:columns]]
+        first_row[0].give_legend(first_row[1:])
+        self.canvas.rearrange([self._panels[name].axes for name in names], columns)
 
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         return {"epochs": values["epochs"]} if "epochs" in COMPARED[method].takes else {}
@@ -352,21 +363,35 @@ class ComparisonModel(MethodsModel):
 
     def draw(self, result: SideBySide) -> None:
         # If no method is chosen, one panel remains, and says so.
-        places = (*result.methods, *result.waiting) or (next(iter(COMPARED)),)
-        nuts, more = bool(result.nuts_report), ["conformal"] * (result.calibration_set is not None)
-        changed = self._arrange(places, nuts=nuts)
-        if self._legend.show(truth=result.problem.is_drawn, nuts=nuts, more=more) or changed:
-            self.canvas.redraw_background(arrange=True)
-        height = result.height
+        places = [*result.methods, *result.waiting] or [next(iter(COMPARED))]
+        self._arrange(places)
         for place in places:
-            self._panels[place].show(result, place, height)
+            self._panels[place].show(result, place, result.height)
+
+    def _draw_coverage(self, result: SideBySide) -> None:
+        rows = [*result.methods, *result.waiting, *(["nuts"] if result.nuts_report else [])]
+        if self._coverage.set_rows(rows):
+            self.canvas.redraw_background(arrange=True)
         self._coverage.update(result.coverage, result.level)
+
+    def _draw_spread(self, result: SideBySide) -> None:
+        spreads = {**result.predictions, **({"nuts": result.nuts} if result.nuts_report else {})}
+        spreads = {LABELS[name]: shown for name, shown in spreads.items()}
+        if any([self._spread.show(label, label in spreads) for label in _SPREADS]):
+            self.canvas.redraw_background(arrange=True)
+        if self._spread.update(spreads, result.regions["gap"]):
+            self.canvas.redraw_seldom()
 
     def readings(self, result: SideBySide) -> dict[str, float]:
         held, off = result.coverage, result.distances
         found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
         found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
         found |= {"level": 100 * result.level, "share": 100 * result.share}
+        shares = {name: by[result.judged_in] for name, by in held.items()}
+        if "nuts" in shares:
+            found["held_by_nuts"] = 100 * shares.pop("nuts")
+        if shares:
+            found |= {"fewest": 100 * min(shares.values()), "most": 100 * max(shares.values())}
         three, two = ("bbb", "local", "eb"), ("mle", "map")
         five = ("map", "pbp", *three)
         if held.keys() >= {*five}:
@@ -381,24 +406,22 @@ class ComparisonModel(MethodsModel):
         return found
 
     def words(self, result: SideBySide) -> dict[str, str]:
-        three = "{{{0}_data:{1}}}/{{{0}_gap:{1}}}/{{{0}_outside:{1}}}"
-        falls = {
-            n for n, one in result.methods.items() if one.convergence and one.convergence.falls
-        }
-        held = [
-            f"{LABELS[name]}{' (F still falls)' * (name in falls)} {three.format(name, '.0f')}%"
-            for name in result.coverage
-        ]
-        off = [f"{LABELS[name]} {three.format(f'{name}_off', 'sd')}" for name in result.distances]
-        remarks = {LABELS[n]: one.remark for n, one in result.methods.items() if one.remark}
+        where = result.judged_in
+        order = sorted(result.methods, key=lambda name: result.coverage[name][where])
+        fits = result.methods.items()
+        falls = [LABELS[n] for n, one in fits if one.convergence and one.convergence.falls]
+        remarks = [f" {LABELS[n]} {one.remark}." for n, one in fits if one.remark]
+        held = "{held}" if len(order) > 1 else "{held_by_one}" if order else "{no_method}"
         return {
-            **status.shown_if(own=result.problem.own is not None),
-            **({} if result.problem.is_drawn else {"held": "{no_truth}"}),
-            **({} if result.calibration_set is None else {"kind": "{conformal}"}),
-            "methods": ", ".join(held) or "no method chosen",
-            "distances": ", ".join(off),
-            "replay": "".join(f"; {label} {remark}" for label, remark in remarks.items()),
             **super().words(result),
+            **status.shown_if(learners=result.problem.own is not None),
+            **status.shown_if(beside="nuts" in result.coverage),
+            "judged": held if result.problem.is_drawn else "{no_truth}",
+            **({} if result.calibration_set is None else {"kind": "{conformal}"}),
+            "where": _WHERE[where].capitalize(),
+            **{place: LABELS[order[i]] for place, i in (("first", 0), ("last", -1)) if order},
+            "falls": f" F still falls: {', '.join(falls)}." if falls else "",
+            "remarks": "".join(remarks),
         }
 
     def chores(self) -> Iterator[Callable[[], object]]:
@@ -422,19 +445,21 @@ class RivalsModel(MethodsModel):
         return {control for name in PAIRED for control in _tuned(name)} - heeded
 
     def make_panels(self, canvas: Canvas) -> None:
-        axes = canvas.figure.subplot_mosaic([[*PLACES], ["spread"] * 2], height_ratios=(1.5, 1))
-        self._spread = plots.SpreadPanel(axes["spread"], GAP_GRID, _STYLES)
+        axes = dict(zip(PLACES, canvas.main("ab").values(), strict=True))
+        spread = canvas.context("spread", self._draw_spread)["c"]
+        self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES, "How unsure, by x")
         bands = partial(plots.PredictiveArtists, n_functions=method_fits.N_FUNCTIONS)
         self._panels = {}
         for place in PLACES:
             self._panels[place] = panel = FunctionPanel(
                 canvas, axes[place], place, GAP_GRID,
-                band=bands, xlabel="", columns=0, spread=axes["spread"],
+                band=bands, columns=0, spread=spread,
             )  # fmt: skip
             panel.axes.locator_params(axis="x", nbins=5)
-            panel.band.artists[2].set_label(_DRAWN)
-        first = self._panels["first"].axes
-        self._legend = plots.FigureLegend(first, {*_ALWAYS, _DRAWN}, in_a_row=4)
+            panel.band.artists[2].set_label("draws or members")
+        first, second = self._panels.values()
+        first.columns, first.over = 4, [second.axes]
+        first.draw_legend()
         canvas.animate(self._spread.artists)
         canvas.animate_seldom(self._spread.frame)
 
@@ -455,20 +480,20 @@ class RivalsModel(MethodsModel):
         return SideBySide(problem, {place: fits[key] for place, key in keys.items()})
 
     def draw(self, result: SideBySide) -> None:
-        height, changed = result.height, []
         for place, one in result.methods.items():
             panel, title = self._panels[place], f"{place}: {_name(one)}"
-            changed.append(panel.axes.get_title(loc="left") != title)
-            panel.axes.set_title(title, fontsize=11, loc="left")
-            panel.update(result, one.prediction, height)
+            if panel.axes.get_title(loc="left") != title:
+                panel.axes.set_title(title, fontsize=11, loc="left")
+                self._panels["first"].draw_legend()  # it has raised the titles
+                self.canvas.redraw_background(arrange=True)
+            panel.update(result, one.prediction, result.height)
+
+    def _draw_spread(self, result: SideBySide) -> None:
+        if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
+            self.canvas.redraw_background(arrange=True)
         spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
         if self._spread.update(spreads, result.regions["gap"]):
             self.canvas.redraw_seldom()
-        nuts = bool(result.nuts_report)
-        changed.append(self._spread.show(plots.POSTERIOR, nuts))
-        changed.append(self._legend.show(truth=result.problem.is_drawn, nuts=nuts))
-        if any(changed):
-            self.canvas.redraw_background(arrange=True)
 
     def readings(self, result: SideBySide) -> dict[str, float]:
         from bdl_teach import calibration
@@ -485,12 +510,18 @@ class RivalsModel(MethodsModel):
             if one.method == "sgmcmc":
                 fit: Any = one.fit
                 found[f"{place}_steps"] = int(fit.history["step"][-1])
+        if result.posterior is not None:
+            for region, mask in result.regions.items():
+                sd = calibration.average(result.posterior.epistemic_std, mask)
+                found[f"nuts_{region}"] = sd
         return found
 
     def words(self, result: SideBySide) -> dict[str, str]:
         names = {p: _name(one, f"{{{p}_steps:.0f}}") for p, one in result.methods.items()}
-        times = (f"{p} {1e3 * one.seconds:.0f} ms" for p, one in result.methods.items())
-        return {**names, "shares": f" ({', '.join(times)})", **super().words(result)}
+        there = result.posterior is not None
+        beside = status.shown_if(beside_gap=there, beside_data=there)
+        sds = f"{{sds_{result.judged_in}}}"
+        return {**super().words(result), **names, **beside, "sds": sds}
 
     def chores(self) -> Iterator[Callable[[], object]]:
         """Yield functions that compile HMC and all methods, for few points and for many."""
@@ -515,12 +546,12 @@ def _name(one: MethodFit, steps: str = "") -> str:
     """
     label = PAIRED[one.method]
     if one.search is not None and one.trained:
-        return f"{label}, lowest F"
+        return f"{label} (lowest F)"
     if one.remark:
-        return f"{label}, {one.remark}"
+        return f"{label} ({one.remark})"
     if one.method == "sgmcmc":
         fit: Any = one.fit
-        return f"{label}, {steps or fit.history['step'][-1]} steps"
+        return f"{label} ({steps or fit.history['step'][-1]} steps)"
     return label
 
 
@@ -530,7 +561,7 @@ class MethodPanel(FunctionPanel):
     def __init__(self, canvas: Canvas, ax: Axes, title: str) -> None:
         super().__init__(
             canvas, ax, title, GAP_GRID,
-            band=plots.PredictiveArtists, limits=_LIMITS, xlabel="", columns=0,
+            band=plots.PredictiveArtists, limits=_LIMITS, columns=0,
             most=live_fits.MOST_DRAWN,
         )  # fmt: skip
         ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: a row may have four panels
@@ -545,10 +576,23 @@ class MethodPanel(FunctionPanel):
         )  # fmt: skip
         canvas.animate([*self._ends, self._words])
 
+    def take_legend(self) -> None:
+        """Take the legend above this panel away, and lower the title."""
+        self.columns = 0
+        self.axes.set_title(self.axes.get_title(loc="left"), fontsize=11, loc="left", pad=6)
+        if (legend := self.axes.get_legend()) is not None:
+            legend.remove()
+
+    def give_legend(self, others: Sequence[Panel]) -> None:
+        """Put the legend above this panel, and above ``others`` at its right if it is long."""
+        self.columns, self.over = 8, [other.axes for other in others]
+        self.draw_legend()
+
     def show(self, result: SideBySide, place: str, height: float) -> None:
         """Show the method named ``place``, or why it is missing; limits of y include ``height``."""
         one, more = result.methods.get(place), {}
         conformal = one is not None and result.calibration_set is not None
+        before = self._ends[0].get_visible(), self.band.artists[0].get_visible()
         if conformal:
             more["conformal"] = result.ends[place]
         for line, end in zip(self._ends, more.get("conformal", np.zeros((2, 0))), strict=True):
@@ -556,6 +600,9 @@ class MethodPanel(FunctionPanel):
             line.set_data(self._x if conformal else (), end)
         for artist in self.band.artists:
             artist.set_visible(one is not None)
+        if before != (conformal, one is not None):
+            self.draw_legend()
+            self._canvas.redraw_background(arrange=True)
         missing = "being fitted …" if place in result.waiting else "not chosen"
         self._words.set_text("" if one else missing)
         self.update(result, one.prediction if one else None, height, **more)

@@ -211,7 +211,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _draw_history(self, result: SinusoidResult) -> None:
         """Draw how F fell, and how it falls if weights are drawn as often as the slider says."""
         self._history.update(result.history)
-        drawn = {"step": [], "free_energy": []}
+        drawn: dict[str, Array] = {"step": np.zeros(0), "free_energy": np.zeros(0)}
         if result.estimator == "quiet" and not result.is_frame:
             drawn = self._fit_drawn(result).history
         self._drawn.set_data(drawn["step"], drawn["free_energy"])
@@ -219,9 +219,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _draw_parts(self, result: SinusoidResult) -> None:
         def missing(_name: str) -> str:
             if result.posterior is not None:
-                return "unknown for own points"
-            asked = "the true posterior is on its way"
-            return asked if result.nuts_report else "switch “true posterior” on"
+                return "unknown: own points"
+            return "on its way" if result.nuts_report else "needs “true posterior”"
 
         if self._parts.update(self.readings(result), missing):
             self.canvas.redraw_seldom()
@@ -229,7 +228,10 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
     def _fit_drawn(self, result: SinusoidResult) -> bbb.Fit:
         """Return the paper's fit, which draws weights, to the problem of ``result``."""
         if self._last_drawn is None or self._last_drawn[0] is not result.runs[0]:
-            options = {"kl_weight": result.cost.kl_weight, "n_samples": result.n_samples}
+            options: controls.Values = {
+                "kl_weight": result.cost.kl_weight,
+                "n_samples": result.n_samples,
+            }
             self._last_drawn = result.runs[0], live_fits.fit("bbb", result.problem, **options)
         return self._last_drawn[1]
 

@@ -53,7 +53,7 @@ class TruthModel(ModelBesideTruth[TruthResult]):
             band=MeanFieldArtists, limits=_LIMITS, columns=4, spread=spread,
         )  # fmt: skip
         rows = zip(_PARTS, ("optimisation", "family", "prior"), _COLOURS, strict=True)
-        along = "distance over the gap, in units of y"
+        along = "over the gap, units of y"
         self._parts = PartsPanel(parts, "Whose distance is it?", along, [*rows])
         self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
         canvas.animate([*self._parts.artists, *self._spread.artists])
@@ -125,9 +125,9 @@ class TruthModel(ModelBesideTruth[TruthResult]):
         return found
 
     def words(self, result: TruthResult) -> dict[str, str]:
-        known = "family" in result.parts
+        known = result.posterior is not None
         return {
-            **status.shown_if(beside=result.posterior is not None, parts=known),
+            **status.shown_if(beside=known, beside_data=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
             "search": str(result.search),
             "lower": status.lower(result.search.below),
@@ -165,12 +165,12 @@ class MeanFieldArtists(plots.Artists):
 def _missing(result: TruthResult, part: str) -> str:
     """Return why a part of the error is not known yet, or how to make it known."""
     if not result.regions["gap"].any():
-        return "there is no gap"
+        return "no gap"
     if part == "optimisation" or result.posterior is not None:
-        return "when the sliders have rested"
+        return "at rest"
     if result.nuts is not None:
-        return "the posterior’s chains have not mixed"
-    return "the posterior is on its way" if result.nuts_report else "press “true posterior”"
+        return "chains not mixed yet"
+    return "on its way" if result.nuts_report else "needs “true posterior”"
 
 
 def prior_height(prior_std: float, width: int) -> float:

@@ -45,11 +45,11 @@ class Search:
     def __str__(self) -> str:
         """Return the state of the search in words."""
         if self.further is None:
-            return "quick fit"
+            return "A quick fit; the lowest follows"
         energies = self.further.starts_free_energy
         agree = np.sum(energies < energies.min() + ENOUGH)
         falls = "; F still falls" if self.over and self.further.gain >= ENOUGH else ""
-        return f"the lowest of {len(energies)} starts, {agree} of which agree{falls}"
+        return f"The lowest of {len(energies)} starts, {agree} of which agree{falls}"
 
     def improved(self) -> Search | None:
         """Return the search after one more step; ``None`` if it is over.

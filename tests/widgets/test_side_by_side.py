@@ -134,7 +134,7 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
             )
         assert "R-hat is 1.01." in explorer.status and nuts["problem"] == Problem()
     np.testing.assert_allclose(
-        line(panel(pair, "How sure"), plots.POSTERIOR)[1], gold.epistemic_std
+        line(panel(pair, "How unsure"), plots.POSTERIOR)[1], gold.epistemic_std
     )
     assert {"posterior mean", "posterior ±2 sd"} <= names_over_the_panels(pair)
     for explorer in (comparison, pair):
@@ -145,7 +145,7 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
 def test_both_panels_have_the_units_of_a_table(pair: RivalsExplorer) -> None:
     x = np.linspace(100.0, 300.0, 12)
     pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()
-    for title in (*PLACES, "How sure each is"):
+    for title in (*PLACES, "How unsure, by x"):
         ticks = [tick.get_text() for tick in panel(pair, title).get_xticklabels()]
         assert "200" in ticks, title
     assert "truth" not in names_over_the_panels(pair)
@@ -213,7 +213,7 @@ def test_coverage_by_region_is_right_and_conformal_bands_need_no_refit(
             assert marked == pytest.approx(wanted, nan_ok=True)
         dashed = [a for a in ax.lines if a.get_linestyle() == "--"]
         assert set(dashed[0].get_xdata()) == {100 * level}
-        assert ("Conformal bands" in comparison.status) == counted
+        assert ("conformal bands" in comparison.status) == counted
         assert_the_picture_is_not_stale(comparison)
 
 
@@ -241,7 +241,7 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
         fell = quick.free_energy - lowest.free_energy
         assert "Mean field: the lowest of 32 starts, " in explorer.status
         assert f" (a lower F was found: −{fell:.0f} nats)." in explorer.status
-    assert "BBB (F still falls) " in comparison.status, "a longer run ends lower"
+    assert "F still falls: BBB." in comparison.status, "a longer run ends lower"
     steps = [result.methods["second"].fit.history["step"][-1] for result in drawn]
     assert sorted(set(steps)) == [300, 6300]
     assert explorer.set(gap=0.3).result.methods["first"].fit is lowest, "a cached fit"
@@ -251,7 +251,7 @@ def test_status_says_which_fits_miss_points_that_are_not_scaled(pair: RivalsExpl
     years = np.arange(1990.0, 2022.0)
     raw = (tuple(years), tuple(350 + 2 * (years - 1990)), (0.0, 1.0, 0.0, 1.0))
     pair.set(first="ensemble", second="local", data=raw).wait()
-    assert "ensemble, misses points that are not scaled" in pair.status
+    assert "ensemble (misses points that are not scaled)" in pair.status
     pair.set(data=raw[:2]).wait()  # the explorer chooses the units
     assert "not scaled" not in pair.status
     pair.set(**PAIR, data=None)

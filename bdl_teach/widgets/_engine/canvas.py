@@ -39,7 +39,7 @@ _STILL = 1.65  # device pixels per pixel of the design, in stills
 # the main panels, and below them.
 _DESIGNS = ((900.0, 430.0), (569.0, 430.0))
 _SIDE = 0.36  # share of the context panel of the width, in stills
-_MAIN = 0.63  # share of the main panels of the height, above a context panel
+_MAIN = 0.68  # share of the main panels of the height, above a context panel
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
 
 
@@ -91,6 +91,7 @@ class Canvas:
         self._arranged: Any = None  # the place and the context panel that the panels are placed for
         self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
+        self._brief: list[Artist] = []
         self._copies: PinnedCopies | None = None
         self._resize()
 
@@ -182,6 +183,11 @@ class Canvas:
         for artist in artists:
             artist.set_animated(True)
             self._seldom.append(artist)
+
+    def animate_for_a_moment(self, artist: Artist) -> None:
+        """Mark an artist as moving, and as one that no still or file shows."""
+        self.animate([artist])
+        self._brief.append(artist)
 
     def add_notice(self) -> Text:
         """Return a new text box that shows failures over the picture."""
@@ -287,10 +293,9 @@ class Canvas:
     def _place_grids(self) -> bool:
         """Divide the figure as ``place`` says; return whether the context panel is below."""
         place, (beside, below) = self.place, self._grids
-        left, top, width, height = place.beside
+        left, top, _, height = place.beside
         if not height:
-            left, top, width, height = 0.0, _MAIN * place.height, place.width, 0.0
-            height = place.height - top
+            left, top = 0.0, _MAIN * place.height
         if left == 0.0:
             below.set_height_ratios([top, place.height - top])
             return True
@@ -304,10 +309,15 @@ class Canvas:
         """Give the figure its designed size in a ``with`` block."""
         shown = self.place
         self.fit(self._still)
+        brief = [artist for artist in self._brief if artist.get_visible()]
+        for artist in brief:
+            artist.set_visible(False)
         try:
             yield
         finally:
             self.fit(shown)
+            for artist in brief:
+                artist.set_visible(True)
 
     def still(self, note: str = "") -> bytes:
         """Return the picture as PNG at its designed size, below a strip with ``note`` if given."""

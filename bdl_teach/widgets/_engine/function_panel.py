@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
     from bdl_teach.predictive import Predictive
 
 _LONGEST_Y = 16  # letters of a name that fit along the height of a panel
+_NEAR = 0.25  # share of the points' range, on both sides of it, where curves set the limits of y
 _TEN_FUNCTIONS = partial(plots.PredictiveArtists, n_functions=10)
 
 
@@ -32,6 +33,7 @@ class Panel:
     room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
     truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
     columns: int = 6  # of the panel's legend; 0 if it has none of its own
+    over: Sequence[Axes] = ()  # panels at its right, above which the legend may go on
     most: int = MOST  # largest number of points
     kind: str = "points"  # or "at" if the pointer only chooses a place
     spread: Axes | None = None  # a panel of sds of y along the same x, labelled in the same units
@@ -44,7 +46,7 @@ class Panel:
 
     def draw_legend(self) -> None:
         if self.columns:
-            plots.legend_above(self.axes, self.columns)
+            plots.legend_above(self.axes, self.columns, self.over)
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; return whether the units changed."""
@@ -120,17 +122,20 @@ class FunctionPanel(Panel):
         plots.tidy(ax, title, xlabel, "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
         self._canvas, self._x = canvas, x[:, 0]
+        self.shown_mean: Array | None = None  # [m], of the prediction that is shown
         along, room, self._gap = self._x, plots.Room(ax, limits), plots.GapStripe(ax)
         self._before = plots.FunctionArtists(ax, along, "10 prior functions")
         self.band = band(ax, along)
         self._edges = getattr(self.band, "edges", plots.edges)
         self._over = plots.OverlayArtists(ax, along, plots.POSTERIOR)
         sine = plots.draw_truth(ax, x, datasets.sinusoid().truth(x)) if truth else None
+        self._trace = ax.plot([], [], "-", color=plots.GREY, lw=1.0, zorder=2.8)[0]
         self.points = plots.draw_data(ax, [], [])
         lines = [sine] if sine else []
         super().__init__(ax, room, sine, **fields)
         canvas.animate([*self._before.artists, *self._gap.artists, *self.band.artists, *lines])
         canvas.animate([*self._over.artists, self.points, *room.artists])
+        canvas.animate_for_a_moment(self._trace)
         canvas.animate_seldom(room.frame)
         self.draw_legend()
 
@@ -144,8 +149,10 @@ class FunctionPanel(Panel):
         """
         self.points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         curves = {} if prediction is None else self._edges(prediction)
+        self._trace.set_data([], [])
         if prediction is not None:
             self.band.update(prediction)
+            self.shown_mean = prediction.mean
         if hasattr(result, "regions"):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
@@ -156,5 +163,19 @@ class FunctionPanel(Panel):
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
         awaited = asked and posterior is None
-        if self.room.hold({**curves, **more}, at_least, posterior, awaited=awaited):
+        low, high = result.data.x.min(), result.data.x.max()
+        margin = _NEAR * (high - low)
+        near = (low - margin <= self._x) & (self._x <= high + margin)
+        all_curves = {**curves, **more}
+        if self.room.hold(all_curves, at_least, posterior, near=near, awaited=awaited):
             self._canvas.redraw_seldom()
+
+    def leave_trace(self, mean: Array | None) -> bool:
+        """Draw the mean ``[m]`` that a better fit has replaced, until the next update.
+
+        Return whether it differs from the one that is shown.
+        """
+        if mean is None or self.shown_mean is None or np.array_equal(mean, self.shown_mean):
+            return False
+        self._trace.set_data(self._x, mean)
+        return True

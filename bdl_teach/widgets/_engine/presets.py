@@ -18,6 +18,7 @@ class Presets(Owned):
             for name, (look, values) in presets.items()
         }
         self._stays, self._chosen = stays, OWN
+        self._look = ""  # the last one shown: it stays while the learner follows it
 
     def choose(self, name: str) -> Values:
         """Return the values of a preset; of several that fit them, ``at`` returns this one."""
@@ -25,7 +26,10 @@ class Presets(Owned):
         return self._presets[name][1]
 
     def at(self, state: Values) -> tuple[str, str]:
-        """Return the preset that ``state`` matches and where to look; else ``OWN`` and ""."""
+        """Return the preset that ``state`` matches, else ``OWN``, and where to look.
+
+        Where no preset matches, this is what the last one said, which may ask for a movement.
+        """
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
@@ -36,4 +40,5 @@ class Presets(Owned):
         name = self._chosen
         if name == OWN and fitting:
             name = max(fitting, key=fitting.__getitem__)
-        return name, "" if name == OWN else self._presets[name][0]
+        self._look = self._look if name == OWN else self._presets[name][0]
+        return name, self._look

@@ -73,12 +73,13 @@ class Asked(Owned):
 
 
 class QuestionBox:
-    """The box with the question, its choices and the button *take me there*, or the verdict.
+    """The box with the question, its choices and *take me there*, or the verdict; and its link.
 
     ``send`` gets "answer" with the ``choice``, and "go" from the button.
     """
 
     def __init__(self, question: Question, send: Callable[..., object]) -> None:
+        self.toggle = controls.toggle("predict first", "a question on what a movement will change")
         self._said = controls.words("", "bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}

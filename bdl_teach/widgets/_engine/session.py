@@ -57,7 +57,7 @@ class Session(Owned):
         return {n: controls.take(self.known, n, value) for n, value in kept.items()}, left_out
 
     def panel(self, name: str) -> str:
-        """Return the name of a context panel if there is such a panel, else raise ``ValueError``."""
+        """Return ``name`` if a context panel has this name, else raise ``ValueError``."""
         if name not in (known := self._model.TEXTS.context):
             raise ValueError(f"show: expected one of {', '.join(known)}, got {name!r}")
         return name

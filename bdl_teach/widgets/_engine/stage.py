@@ -36,6 +36,7 @@ class Stage(Owned):
         self.shown: Any = None  # the result, or a frame of its training
         self.painted: Values = {}  # the values that the picture shows
         self.said = Said("")
+        self.has_trace = False  # whether a grey line shows the mean that a better fit has replaced
         self.place: Place | None = None  # where the page shows the picture, if it does
 
     # Readings and words.
@@ -87,12 +88,15 @@ class Stage(Owned):
         """
         shown = self.film.develop(result)
         said = self.words_of(shown)
+        panel = getattr(self._model, "function", None)
+        replaced = None if panel is None or not better else panel.shown_mean
         with RENDER_LOCK:
             if self._label_axes(result):
                 self.pin.unset()  # A is in other units
                 self.canvas.redraw_background(arrange=True)
             self._model.draw(shown)
             self.canvas.draw_context(shown)
+            self.has_trace = panel is not None and panel.leave_trace(replaced)
             self._notice.set_visible(False)
             self.pin.note(Seen(dict(values), said, result), better=better)
         self.result, self.shown, self.painted = result, shown, values

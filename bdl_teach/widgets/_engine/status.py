@@ -70,19 +70,17 @@ def table(said: Said, rows: Mapping[str, Row], then: Said | None) -> str:
 
     A reading's meaning is shown on hover and focus.
     """
-    head = f"<th>now</th>{'<th>A</th>' if then else ''}"
-    body = "".join(
-        f'<tr><th scope="row" tabindex="0" title="{html.escape(row.meaning)}">{html.escape(row.words)}</th>'
-        + "".join(
-            f"<td>{html.escape(one.write(name, row.form)) if name in one.readings else ''}</td>"
-            for one in (said, then)
-            if one is not None
-        )
-        + "</tr>"
-        for name, row in rows.items()
-        if name in said.readings
-    )
-    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    states = [said] if then is None else [said, then]
+    head = "".join(f"<th>{one}</th>" for one in ("", "now", "A")[: 1 + len(states)])
+    lines = []
+    for name, row in rows.items():
+        if name in said.readings:
+            label = f'<th scope="row" tabindex="0" title="{html.escape(row.meaning)}">'
+            label += f"{html.escape(row.words)}</th>"
+            found = [one.write(name, row.form) if name in one.readings else "" for one in states]
+            lines.append(label + "".join(f"<td>{html.escape(value)}</td>" for value in found))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def shown_if(**shown: bool) -> dict[str, str]:

@@ -52,7 +52,6 @@ class View:
         self._numbers = controls.toggle("numbers", "all readings, and what each means")
         self._table = ipywidgets.HTML()
         self._tabs = self._make_tabs()
-        self._asks = controls.toggle("predict first", "a question on what a movement will change")
         question, missions = self._texts.question, self._texts.missions
         self._question = None if question is None else QuestionBox(question, send)
         self._missions = MissionBox(missions, send) if missions else None
@@ -124,7 +123,7 @@ class View:
         """Return the rows of the page, from the title and the buttons down to what *more* opens."""
         links, asked = [], []
         if self._question is not None:
-            links.append(self._asks)
+            links.append(self._question.toggle)
             asked.append(self._question.box)
         if self._missions is not None:
             links.append(self._missions.toggle)
@@ -162,7 +161,7 @@ class View:
         """Show what the buttons *more*, *numbers* and *predict first* open."""
         opened = [(self._later, self.more), (self._table, self._numbers)]
         if self._question is not None:
-            opened.append((self._question.box, self._asks))
+            opened.append((self._question.box, self._question.toggle))
         for box, toggle in opened:
             box.layout.display = None if toggle.value else "none"
 
@@ -175,7 +174,8 @@ class View:
         self._menu.observe(self._on_preset, names="value")
         self._tabs.observe(lambda c: self._send("show", name=c["new"]), names="value")
         self._pin.observe(lambda c: self._send("pin", on=c["new"]), names="value")
-        for toggle in (self.more, self._numbers, self._asks):
+        asks = [] if self._question is None else [self._question.toggle]
+        for toggle in (self.more, self._numbers, *asks):
             toggle.observe(lambda _: self._unfold(), names="value")
         self._numbers.observe(lambda _: self._send("wake"), names="value")
         self._unfold()

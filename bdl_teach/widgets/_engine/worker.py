@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 REST = 0.8  # seconds without a movement that are a rest
 IMPROVE, FOLLOW = 0.07, 0.12  # seconds from a movement to these methods: no drag pays for them
+TRACE = 1.5  # seconds for which a line shows the mean that a better fit has replaced
 SHARPEN = 0.2  # seconds from a movement to a picture with all pixels that the page can show
 
 MOVES = {"move", "set", "undo", "redo", "reset", "preset", "go", "press", "ask", "table"}
@@ -64,6 +65,7 @@ class Worker(Owned):
         self._answered = 0  # the session's version at the last tick
         self._improved = 0  # that version when a thread was last asked to improve its result
         self._is_best = False  # whether that thread has ended
+        self._holds = False  # whether the limits of y are held since a control was moved by hand
         self._instead = ""  # a sentence that is shown for the status line until a movement
         self._unseen = False  # while a result that is not to be shown is computed
         self._unanswered = 0  # number of messages before a result that is not finished
@@ -129,6 +131,9 @@ class Worker(Owned):
             self.stage.film.to_end()
         if message.act in TICKS:
             self._asked_at, self._instead = message.when, ""
+        if message.act == "move":  # the limits of y stay until the hand rests
+            self._holds = True
+            self.stage.hold_axes(True)
         try:
             answer = handler(**given)
             self._instead = answer if isinstance(answer, str) else self._instead
@@ -236,12 +241,24 @@ class Worker(Owned):
         if not at_end:
             return
         self._pause(REST - SHARPEN)
+        if self._holds:
+            self._holds = False
+            self.stage.hold_axes()
+            self._show_again()
         followed = True
         while followed:
             self._judge_mission()
             self._pause()
             followed = self._follow(at_rest=True)
             self._pause()
+        if self.stage.has_trace:
+            self._pause(TRACE)
+            self._show_again()
+
+    def _show_again(self) -> None:
+        """Draw the result anew: with limits of y that fit it, and without the trace of another."""
+        if self.stage.result is not None:
+            self._paint(self.stage.result, self.stage.painted, sharp=True)
 
     def _follow(self, *, at_rest: bool) -> bool:
         """Call ``Model.follow``, and show what it finds; return whether it found something."""

@@ -17,9 +17,9 @@ def shown(canvas: Canvas) -> Any:
 
 def panels(*, settled: bool) -> Canvas:
     """Make two panels with a line each; if settled, the first redraws its y axis alone."""
-    made = Canvas(300, 150)
+    made = Canvas()
     made.fit(Place(300, 150))
-    first, second = made.figure.subplots(1, 2)
+    first, second = made.main("ab").values()
     for ax in (first, second):
         ax.grid(True)
         made.animate(ax.plot([0, 1], [0, 1], lw=8))
@@ -44,8 +44,8 @@ def test_changed_limits_redraw_only_their_axis(monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def labelled() -> Canvas:
     """Make a panel with a title, labels and ticks."""
-    made = Canvas(400, 300)
-    ax = made.figure.add_subplot()
+    made = Canvas()
+    ax = made.main("a")["a"]
     ax.set(title="a title", xlabel="x", ylabel="y", xlim=(0, 1), ylim=(0, 1e6))
     made.animate(ax.plot([0, 1], [0, 1e6]))
     return made
@@ -85,3 +85,41 @@ def test_still_and_svg_include_moving_artists_and_keep_the_live_picture(labelled
     line.set_visible(True)
     assert line.get_animated() and labelled.place == Place(733, 512, 2.0)
     assert (shown(labelled) == before).all()
+
+
+@pytest.mark.parametrize(
+    ("place", "main", "context"),
+    [
+        (Place(900, 500, 1.0, (600, 40, 300, 260)), (0, 0, 600, 500), (600, 40, 900, 300)),
+        (Place(560, 500, 2.0), (0, 0, 560, 315), (0, 315, 560, 500)),
+    ],
+    ids=["beside", "below"],
+)
+def test_panels_keep_to_the_places_that_the_page_leaves_them(
+    place: Place, main: tuple[float, ...], context: tuple[float, ...]
+) -> None:
+    canvas = Canvas()
+    canvas.main("ab;cc")
+    for name in ("one", "other"):
+        canvas.context(name, lambda result: None, "c")["c"].set(title=name, xlabel="x", ylabel="y")
+    canvas.fit(place)
+    for chosen in ("one", "other"):
+        canvas.choose(chosen)
+        canvas.render()
+        for i, ax in enumerate(canvas.figure.axes):
+            if ax.get_visible():
+                box = ax.get_tightbbox(canvas.figure.canvas.get_renderer()).extents / place.ratio
+                left, top, right, bottom = context if i >= 3 else main
+                assert left <= box[0] < box[2] <= right, (i, box)
+                assert top <= place.height - box[3] < place.height - box[1] <= bottom, (i, box)
+
+
+def test_only_the_chosen_context_panel_is_shown_and_drawn() -> None:
+    canvas, drawn = Canvas(), []
+    for name in ("one", "other"):
+        canvas.context(name, lambda result, name=name: drawn.append((name, result)))
+    canvas.draw_context(1)
+    assert canvas.choose("other") and not canvas.choose("other")
+    canvas.draw_context(2)
+    assert drawn == [("one", 1), ("other", 2)]
+    assert [ax.get_visible() for ax in canvas.figure.axes] == [False, True]

@@ -293,7 +293,7 @@ def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
 
 
 def test_picture_follows_the_page_size_without_a_refit(toy: Toy) -> None:
-    assert live_size(toy) == (330, 165), "before the page has sent its size"
+    assert live_size(toy) == (1485, 709), "before the page has sent its size"
     computed: list[Any] = []
     toy._worker.model.compute = lambda values: computed.append(values) or 0.0
     put(toy, 500, 320)

@@ -9,8 +9,8 @@ X = np.linspace(0.0, 1.0, 5)
 
 
 def test_pinned_copies_stay_while_artists_move() -> None:
-    canvas = Canvas(300, 200)
-    ax = canvas.figure.add_subplot()
+    canvas = Canvas()
+    ax = canvas.main("a")["a"]
     ax.set(xlim=(0, 1), ylim=(0, 10))
     ax.set_title("A digit", loc="left")
     (line,) = ax.plot(X, 1 + X, "-", label="mean")
@@ -24,8 +24,6 @@ def test_pinned_copies_stay_while_artists_move() -> None:
     canvas.animate([line, points, dots, other, band, bar, cloud, image])
     canvas.pin()
     canvas.render()
-    names = ("mean", "data", "truth", "band", "cloud", "A digit")
-    assert canvas.unmoved() == dict.fromkeys(names, True)
     ghosts = [a for a in ax.get_children() if a.get_label() == "_pinned"]
     (outline,) = (a for a in ghosts if type(a).__name__ == "Rectangle")
     assert not outline.get_visible(), "the outline would cover the unmoved bar"
@@ -47,8 +45,6 @@ def test_pinned_copies_stay_while_artists_move() -> None:
     clouds = [a.get_offsets()[:, 1] for a in ghosts if hasattr(a, "get_offsets")]
     assert any(len(y) == len(X) and np.allclose(y, 7 + X) for y in clouds)
     assert outline.get_height() == 6.0 and outline.get_facecolor()[3] == 0
-    assert canvas.unmoved() == {**dict.fromkeys(names, False), "truth": True}
     dots.set_visible(False)
-    assert not canvas.unmoved()["truth"]
     canvas.unpin()
     assert "_pinned" not in {a.get_label() for a in ax.get_children()}

@@ -53,10 +53,8 @@ few = ["Three of them", { n = 3 }]
 line = "{points}."
 """)
 
-    SIZE = (300, 200)
-
     def make_panels(self, canvas: Canvas) -> None:
-        main, spread = canvas.figure.subplots(1, 2)
+        main, spread = canvas.main("ab").values()
         spread.set(xlim=(-1, 1), ylim=(0, 4), ylabel="epistemic sd")
         self.fit = FunctionPanel(canvas, main, "Fit", GRID, spread=spread)
 

@@ -37,10 +37,9 @@ class ToyModel(Model[float]):
     """A bar as high as width times n; computing n = 13 fails."""
 
     TEXTS = texts.parse(TEXTS)
-    SIZE = (200, 100)
 
     def make_panels(self, canvas: Canvas) -> None:
-        ax = canvas.figure.add_subplot()
+        ax = canvas.main("a")["a"]
         ax.set_ylim(0, 10)
         (self._bar,) = ax.plot([0, 1], [0, 0], label="bar")
         (self._zero,) = ax.plot([0, 1], [0, 0], ":", label="zero")
