@@ -77,7 +77,7 @@ class PicturesModel(Model[PicturesResult]):
         plots.tidy(reliability, "How often right, how sure", "confidence", "share right")
         reliability.plot([0, 1], [0, 1], color=plots.GREY, lw=1.2)
         reliability.set(xlim=(0, 1.02), ylim=(0, 1.05))
-        plots.tidy(risk, "Wrong among the answered", "share answered, surest first", "share wrong")
+        plots.tidy(risk, "Errors among answers", "share answered, surest first", "share wrong")
         risk.set(xlim=(0, 1.02), ylim=(-0.003, 0.12))
         self._bins, self._curves = {}, {}
         for kind, (mark, colour) in _STYLES.items():

@@ -74,7 +74,7 @@ def test_picture_and_readings_show_200_known_and_100_unknown_digits(
     x, y = line(panel(explorer, "How often right"), kind)
     np.testing.assert_allclose(x, bins.confidence[bins.size > 0])
     np.testing.assert_allclose(y, bins.accuracy[bins.size > 0])
-    curve = line(panel(explorer, "Wrong among"), kind)
+    curve = line(panel(explorer, "Errors among"), kind)
     np.testing.assert_allclose(curve, metrics.risk_coverage(said.known, labels))
     columns = np.asarray(explorer._worker.model._columns.get_array())
     np.testing.assert_allclose(columns.T, [*said.known[:4], *said.strange[:4]])
