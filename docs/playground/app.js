@@ -994,9 +994,7 @@
     folded.addEventListener("toggle", () => folded.open && folded.scrollIntoView({ block: "nearest" }));
   }
   for (const [event, printed] of [["beforeprint", true], ["afterprint", false]]) { // paper is white
-    addEventListener(event, () => {
-      document.documentElement.classList.toggle("printed", printed);
-    });
+    addEventListener(event, () => document.documentElement.classList.toggle("printed", printed));
   }
   addEventListener("hashchange", load);
 

@@ -1,8 +1,8 @@
 const PLAYGROUND_MARKS = [
-{"name": "data", "label": "data", "color": "#000000", "linestyle": "none", "marker": "+", "markeredgewidth": 1.6},
+{"name": "data", "label": "data", "color": "#000000", "linestyle": "None", "marker": "+", "markeredgewidth": 1.6},
 {"name": "mean", "label": "mean", "color": "#D55E00", "linestyle": "-", "linewidth": 2.2},
-{"name": "epistemic", "label": "±2 sd epistemic", "color": "#0072B2", "alpha": 0.35},
-{"name": "total", "label": "±2 sd total", "color": "#56B4E9", "alpha": 0.45},
+{"name": "epistemic", "label": "±2 sd epistemic", "color": "#0072B2", "alpha": 0.4},
+{"name": "total", "label": "±2 sd total", "color": "#56B4E9", "alpha": 0.4},
 {"name": "drawn", "label": "drawn networks", "color": "#0072B2", "alpha": 0.6, "linestyle": "-", "linewidth": 0.6},
 {"name": "prior", "label": "functions of the prior", "color": "#7F7F7F", "linestyle": "-", "linewidth": 0.9},
 {"name": "posterior_mean", "label": "true posterior mean", "color": "#009E73", "linestyle": "--", "linewidth": 2.0},
