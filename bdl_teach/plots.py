@@ -161,7 +161,7 @@ class FigureLegend:
         figure.legend(
             *map(list, zip(*entries, strict=True)), loc="outside upper left",
             ncols=len(names) if len(names) <= self._in_a_row else 4,
-            fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
+            fontsize=LETTERS, frameon=False, columnspacing=0.5, handlelength=0.9,
         )  # fmt: skip
         return True
 
