@@ -700,7 +700,7 @@ assert (inside < outside).all()
 fig, ax = plt.subplots(figsize=(6.5, 5))
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.stack([np.cos(angle), np.sin(angle)])
-shapes = (("posterior", np.linalg.cholesky(pair), GREY, "-"),
+shapes = (("true posterior", np.linalg.cholesky(pair), GREY, "-"),
           ("reverse KL", np.diag(inside), RED, "-"), ("forward KL", np.diag(outside), BLUE, "--"))
 for name, factor, colour, style in shapes:
     ax.plot(*(2 * factor @ circle + mean[4:6, None]), style, color=colour, label=f"{name}, 2 sd")
@@ -1091,7 +1091,7 @@ for d, colour, style in ((2, GREY, ":"), (6, RED, "--"), (10, BLUE, "-")):
     phi_d = features.bumps(one_set.x, d)
     rest = one_set.y - phi_d @ np.linalg.lstsq(phi_d, one_set.y, rcond=None)[0]
     ax.axvline(np.sqrt(np.mean(rest**2)), color=colour, ls=style, lw=1)  # its training RMSE
-ax.axvline(2.0, color="black", lw=1, label="truth (thin: training RMSE)")
+ax.axvline(2.0, color="black", lw=1, label="true noise sd (thin: training RMSE)")
 ax.set_ylim(-60, -30)
 panel(ax, "The evidence counts what the fit used up", "noise sd", "log evidence, nats")
 

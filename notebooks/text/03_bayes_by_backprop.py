@@ -223,7 +223,7 @@ assert np.isclose(-free_energy(m, sd), known.log_evidence)  # and tight at the p
 fig, ax = plt.subplots()
 lines = ax.contour(mus[0], sigmas[:, 0], surface + known.log_evidence, [0.1, 0.5, 1, 2, 4, 8])
 ax.clabel(lines, fmt="%g nats")
-ax.plot(m, sd, "*", ms=18, color=RED, label="exact posterior: 0 nats")
+ax.plot(m, sd, "*", ms=18, color=RED, label="true posterior: 0 nats")
 panel(ax, "F + log P(D) is the distance to the posterior", "mean μ of q", "sd σ of q")
 
 
@@ -865,9 +865,8 @@ best = bbb.fit(4 * (curve.x - 0.25), 20 * (curve.y - 0.4), prior=prior, noise_st
 curve_pred = best.predict(4 * (x_curve - 0.25), n_samples=1000)
 mean, std = 0.4 + curve_pred.mean / 20, curve_pred.epistemic_std / 20  # back to the units of y
 fig, ax = plt.subplots()
-ax.plot(x_curve, mean, color=RED, label="mean")
-ax.fill_between(x_curve[:, 0], mean - 2 * std, mean + 2 * std, color=BLUE, alpha=0.3,
-                label="±2 sd epistemic")
+ax.plot(x_curve, mean, **plots.mark("mean"))
+ax.fill_between(x_curve[:, 0], mean - 2 * std, mean + 2 * std, lw=0, **plots.mark("epistemic"))
 plots.draw_truth(ax, x_curve, curve.truth(x_curve))
 plots.draw_data(ax, curve.x, curve.y)
 ax.set_ylim(-0.8, 1.4)

@@ -131,7 +131,7 @@ angle = np.linspace(0, 2 * np.pi, 200)
 circle = 2 * np.stack([np.cos(angle), np.sin(angle)])
 fig, ax = plt.subplots(figsize=(6, 4.5))
 for root, name, colour, style in (
-    (np.linalg.cholesky(truth.cov), "posterior", GREEN, "--"),
+    (np.linalg.cholesky(truth.cov), plots.POSTERIOR, GREEN, "--"),
     (np.diag(best[1]), "best mean field", BLUE, "-"),
 ):
     ax.plot(*(truth.mean[:, None] + root @ circle), style, color=colour, label=f"{name}: 2 sd")
@@ -285,12 +285,12 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
 for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
     prior = (narrow if name == "N(0, 1)" else wide)["prior"]
     functions = evaluate_weights(sampled.network, prior.sample((12, 97), seed=3), x_grid)
-    ax.plot(x_grid, functions.T, color="0.7", lw=0.8)
+    ax.plot(x_grid, functions.T, color=plots.GREY, lw=0.9)
     lowest = reached[name]["at its lowest"]
-    both = (sampled, GREEN, "--", "HMC"), (lowest, BLUE, "-", "mean field, lowest")
+    both = (sampled, GREEN, "-.", plots.POSTERIOR), (lowest, BLUE, "-", "lowest mean field")
     for fit, colour, style, who in both:
         p = fit.predict(x_grid)
-        for k, label in ((-2, None), (2, f"{who}: ±2 sd")):
+        for k, label in ((-2, None), (2, f"{who} ±2 sd")):
             ax.plot(x_grid, p.mean + k * p.epistemic_std, style, color=colour, label=label)
     plots.draw_data(ax, data.x, data.y)
     ax.set_ylim(-45, 30)
@@ -303,13 +303,13 @@ for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
 # %% slideshow={"slide_type": "fragment"}
 fig, ax = plt.subplots(figsize=(8, 3.6))
 for fit, colour, style, who in (
-    (draws["N(0, 3²)"], GREEN, "--", "HMC"),
+    (draws["N(0, 3²)"], GREEN, "-.", plots.POSTERIOR),
     (reached["N(0, 3²)"]["at its lowest"], BLUE, "-", "mean field at its lowest"),
     (reached["N(0, 3²)"]["after 1500 steps"], ORANGE, ":", "mean field after 1500 steps"),
 ):
     ax.plot(x_grid, fit.predict(x_grid).epistemic_std, style, color=colour, label=who)
 ax.axvspan(0.1, 0.4, color="0.9")
-panel(ax, "HMC opens in the gap (grey); mean field does not", "x", "epistemic sd")
+panel(ax, "True posterior opens in the gap (grey); mean field does not", "x", "epistemic sd")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Under $\mathcal N(0, 1)$ the posterior itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> a function of that prior has to go more than two of its standard deviations out to reach the peak of 10. Under $\mathcal N(0, 3^2)$ it covers more than half of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (For 97 weights HMC says so in a second; on a ResNet-20 it took Izmailov et al. (2021) hundreds of processors.)

@@ -150,7 +150,7 @@ assert level > potential(w).max() + 10
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
 for (name, u), style in zip(heights.items(), ("-", "--", "-."), strict=True):
     axes[0].plot(t, u, style, color={"-": BLUE, "--": ORANGE, "-.": GREEN}[style], label=name)
-axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the posterior")
+axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the true posterior")
 axes[0].set(yscale="log", ylim=(25, 9000))
 panel(axes[0], "A wall between two good fits", "share of the way", "U in nats", loc="upper left")
 for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
@@ -225,7 +225,7 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
     ax.plot(x_grid, p.samples.T, color="0.7", lw=0.8)
     for k in (-2, 2):
         edge = p.mean + k * p.epistemic_std
-        ax.plot(x_grid, edge, color=BLUE, label="±2 sd" if k > 0 else None)
+        ax.plot(x_grid, edge, color=BLUE, label="±2 sd epistemic" if k > 0 else None)
     plots.draw_data(ax, data.x, data.y)
     plots.draw_truth(ax, x_grid, data.truth(x_grid))
     ax.set_ylim(-30, 25)

@@ -164,7 +164,8 @@ for ax, name in zip(axes, ("BBB", "lowest", "PBP", "HMC"), strict=True):
     band(ax, name)
 axes[0].set(ylabel="y")
 below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": False}
-legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
+entries = plots.in_order(*axes[0].get_legend_handles_labels())
+legend = fig.legend(*zip(*entries, strict=True), **below)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -737,7 +738,7 @@ print(inspect.getsource(network_bandits.play))
 some = ("greedy", "bbb", "lowest", "hmc")
 lost = {agent: network_bandits.play(agent, World(2)) for agent in some}
 assert all((np.diff(regret) >= 0).all() for regret in lost.values())
-named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "posterior (HMC)"}
+named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "true posterior (HMC)"}
 print({named[agent]: round(float(regret[-1]), 1) for agent, regret in lost.items()})
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
