@@ -622,7 +622,7 @@ class CoverageArtists:
             region: ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)[0]
             for region, (marker, colour) in _MARKS.items()
         }
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=4)
         canvas.animate([self._level, *self._marks.values()])
 
     def set_rows(self, rows: list[str]) -> bool:
