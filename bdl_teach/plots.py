@@ -337,7 +337,7 @@ class SpreadPanel(Artists):
             name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
             for name, (style, colour) in styles.items()
         }
-        legend_above(ax, columns=3)
+        legend_above(ax, columns=4)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
@@ -346,7 +346,7 @@ class SpreadPanel(Artists):
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
-            legend_above(self.axes, columns=3)
+            legend_above(self.axes, columns=4)
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
