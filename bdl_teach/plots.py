@@ -154,14 +154,9 @@ _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row
 _OVER: WeakKeyDictionary[Axes, WeakSet[Axes]] = WeakKeyDictionary()  # panels that it may cover
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
-<<<<<<< HEAD
-POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
-ROOM = (16.0, 25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
-=======
 TRUTH = _MARKS["truth"]["label"]  # name of the noise-free function in legends
 POSTERIOR = _MARKS["posterior_mean"]["label"].removesuffix(" mean")  # and of the true posterior
-ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
->>>>>>> marks
+ROOM = (16.0, 25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
 class Artists:
@@ -357,7 +352,7 @@ class SpreadPanel(Artists):
             name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
             for name, (style, colour) in styles.items()
         }
-        legend_above(ax, columns=3)
+        legend_above(ax, columns=4)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
@@ -366,7 +361,7 @@ class SpreadPanel(Artists):
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
-            legend_above(self.axes, columns=3)
+            legend_above(self.axes, columns=4)
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:

@@ -81,7 +81,7 @@ class LinearRegressionModel(Model[LinearResult]):
         """Prepare the plot of two weights, in prior sds, and the dots with which to choose them."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
-        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
+        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH))
         ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
         black, blue, across = plots.BLACK, plots.BLUE, ax.transAxes
         self._prior = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
@@ -91,7 +91,7 @@ class LinearRegressionModel(Model[LinearResult]):
         self._pair = ax.text(0.03, 0.03, "", color=blue, fontsize=plots.LETTERS, transform=across)
         (self._row,) = ax.plot([], [], "o", ms=7, mfc="white", mec=black, mew=1.0, transform=across)
         (self._filled,) = ax.plot([], [], "o", ms=7, color=blue, transform=across)
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=4)
 
     def pointer_panels(self) -> list[Panel]:
         return [self.function, Panel(self._weights, kind="at")]
