@@ -19,7 +19,7 @@ SIZES = tuple(_TEXTS.controls["size"].options)
 N_DATA = SIZES[-1]
 MOST_INPUTS = _TEXTS.controls["n_inputs"].range[1]
 KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach.estimators``
-_TOLD = ("shared", "local", "flipout", "per_example", "score")  # the first three shown are told of
+_TOLD = ("shared", "local", "score", "flipout", "per_example")  # the first three shown are told of
 
 
 @lru_cache(maxsize=4)
