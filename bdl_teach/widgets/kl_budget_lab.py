@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls, status, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets._engine.function_panel import FunctionPanel
-from bdl_teach.widgets._engine.model import Model, Move
+from bdl_teach.widgets._engine.model import Model
 from bdl_teach.widgets.results import Outcome
 
 if TYPE_CHECKING:
@@ -41,9 +41,6 @@ class KLBudgetModel(Model[KLBudgetResult]):
     """An explorer to set the number of minibatches, their shares of the KL and the KL weight."""
 
     TEXTS = texts.of("kl_budget_lab")
-
-    def buttons(self) -> dict[str, Move]:
-        return {"drawn": lambda values, result: {"data": None}}
 
     def idle(self, values: controls.Values) -> set[str]:
         return {"scheme"} if values["n_batches"] == 1 else set()

@@ -19,7 +19,7 @@ SIZES = tuple(_TEXTS.controls["size"].options)
 N_DATA = SIZES[-1]
 MOST_INPUTS = _TEXTS.controls["n_inputs"].range[1]
 KINDS = ("score", "shared", "per_example", "flipout", "local")  # of ``bdl_teach.estimators``
-_TOLD = ("shared", "local", "flipout", "per_example", "score")  # the first three shown are told of
+_TOLD = ("shared", "local", "score", "flipout", "per_example")  # the first three shown are told of
 
 
 @lru_cache(maxsize=4)
@@ -183,8 +183,6 @@ class LocalReparamModel(Model[VarianceResult]):
         found |= {f"r_{kind}": r for kind, r in result.correlation.items()}
         last = {kind: theory[-1] for kind, theory in result.theory.items()}
         if {"shared", "local"} <= last.keys():
-            found["ratio_measured"] = found["shared_measured"] / found["local_measured"]
-            found["ratio_theory"] = found["shared_theory"] / found["local_theory"]
             found["local_over_shared"] = last["local"] / last["shared"]
             sure = last["shared"] * (0.05 / result.sigma) ** 2  # variance is ∝ σ²
             found["local_over_sure"] = last["local"] / sure

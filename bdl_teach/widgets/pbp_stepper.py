@@ -189,6 +189,7 @@ class PBPModel(Model[StepperResult]):
         replay, sd = result.fit, result.prediction.epistemic_std
         alpha, before = replay.noise[:, 0], result.before.epistemic_std[INSIDE].mean()
         place = math.nan if result.last is None else result.data.x[result.last, 0]
+        true = _true_noise(result.data)
         return {
             "step": len(replay.noise) - 1,
             "epoch": replay.epoch + 1,
@@ -198,7 +199,7 @@ class PBPModel(Model[StepperResult]):
             "alpha_gain": alpha[-1] - alpha[0],
             "beta": replay.noise[-1, 1],
             "noise": replay.noise_std[-1],
-            "true": _true_noise(result.data),
+            **({} if math.isnan(true) else {"true": true}),
             "sd_data": sd[INSIDE].mean(),
             "sd_before": before,
             "widening": sd[INSIDE].mean() / before,
