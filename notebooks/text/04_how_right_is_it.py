@@ -64,6 +64,7 @@ from bdl_teach.predictive import evaluate_weights
 
 plots.lecture_style()
 tfd = tfp.distributions
+BELOW = {"loc": "lower center", "ncols": 2, "fontsize": 10}  # a legend under the curves
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The picture, step by step
@@ -81,7 +82,7 @@ def points_and_sine():  # two panels
     for ax in axes:
         plots.draw_truth(ax, x_grid, data.truth(x_grid))
         plots.draw_data(ax, data.x, data.y)
-        ax.set_ylim(-45, 45)
+        ax.set_ylim(-75, 45)
     return axes
 
 
@@ -92,8 +93,8 @@ drawn = mean_field.predict(x_grid, n_samples=1000)
 left, right = points_and_sine()
 left.plot(x_grid, one_network.mean, color=RED, label="one network")
 right.plot(x_grid, drawn.samples[:30].T, color=BLUE, lw=0.8, alpha=0.6)
-panel(left, "One network", "x", "y", loc="upper left")
-panel(right, "Thirty networks drawn from q", "x", "", loc="upper left")
+panel(left, "One network", "x", "y", **BELOW)
+panel(right, "Thirty networks drawn from q", "x", "", **BELOW)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Mean and bands, and what the prior expects.** On the left are the mean and the bands of a thousand such networks. On the right are twelve networks drawn from the prior, N(0, 3²) for each weight. Look at the gap: the prior has functions that reach 10 there, and the band on the left excludes them.
@@ -103,8 +104,8 @@ left, right = points_and_sine()
 plots.draw_predictive(left, x_grid, drawn)
 functions = mean_field.evaluate(wide["prior"].sample((12, 97), seed=3), x_grid)
 right.plot(x_grid, functions.T, color="0.6", lw=1)
-panel(left, "Mean field: mean and bands", "x", "y", loc="upper left")
-panel(right, "Twelve networks drawn from the prior", "x", "", loc="upper left")
+panel(left, "Mean field: mean and bands", "x", "y", **BELOW)
+panel(right, "Twelve drawn from the prior", "x", "", **BELOW)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The true posterior.** On the left it stands alone, drawn by HMC (section 4.5); on the right it lies over mean field. Look at the gap first, then among the points.
@@ -116,8 +117,8 @@ left, right = points_and_sine()
 plots.draw_predictive(right, x_grid, drawn)
 for ax in (left, right):
     plots.OverlayArtists(ax, x_grid[:, 0], "true posterior").show(posterior_says)
-panel(left, "The posterior opens in the gap", "x", "y", loc="upper left")
-panel(right, "Mean field does not", "x", "", loc="upper left")
+panel(left, "The posterior opens in the gap", "x", "y", **BELOW)
+panel(right, "Mean field does not", "x", "", **BELOW)
 at_peak = np.argmin(np.abs(x_grid[:, 0] - 0.25))
 assert posterior_says.epistemic_std[at_peak] > 2 * drawn.epistemic_std[at_peak]
 
