@@ -49,7 +49,7 @@ explorer
 #
 # 1. A ninth point arrives right beside another one. Can the epistemic band get *wider* anywhere?
 # 2. The prior σ of the weights, how large they were thought to be before the data, grows from 10 to 30. Does the *training* error go up or down? And the evidence?
-# 3. The model is a straight line, the truth a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
+# 3. The model is a straight line, the true function a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
 # 4. Far outside the data, at x = ±1, what decides the width of the band: the data, the noise, or the prior? And how wide will it be at x = 2, where there is nothing at all?
 
 # %% slideshow={"slide_type": "skip"}
@@ -791,7 +791,7 @@ line_fit = explorer.preset("sure and wrong").result
 off = np.abs(line_fit.prediction.mean - data.truth(line_fit.x_grid)[:, 0])
 among = np.abs(line_fit.x_grid[:, 0]) <= 0.5
 print(f"straight line: epistemic sd {line_fit.prediction.epistemic_std[among].mean():.2f}, "
-      f"distance to the truth {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
+      f"distance to the true function {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
 assert off[among].mean() > 5 * line_fit.prediction.epistemic_std[among].mean()
 curved = explorer.set(n_features=6).result
 assert curved.log_evidence > line_fit.log_evidence + 100
@@ -863,7 +863,7 @@ assert exercises.check("1.2", solution_2, record=False)
 #
 # - **a** If the weights were known exactly, a prediction of $y$ would have no uncertainty.
 # - **b** The plug-in prediction announces less variance than the posterior predictive, because it leaves the epistemic part out.
-# - **c** A narrow epistemic band means that the model is near the truth.
+# - **c** A narrow epistemic band means that the model is near the true function.
 # - **d** Let the points come in another order: each may be predicted better or worse than before, but the evidence stays what it was.
 # - **e** If a model fits the training data better than another, its evidence is higher.
 # - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
@@ -1049,7 +1049,7 @@ panel(ax, "Each point goes where the model knows least", "x", "epistemic sd")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.10 Experiment: how loud are the data?
-# `problems` is a sequence of 24 data sets `(x, y)`: 16 points of our sine each, with noise whose sd differs from set to set. Return your estimate of the sd of each. On average over the sets, the logarithm of estimate over truth must be within ±0.12 of 0, and scatter by at most 0.5. Draw first, for one or two of the sets: the log evidence over `noise_std`, for 2, 6 and 10 bumps, and beside each curve the training RMSE of least squares (1.2).
+# `problems` is a sequence of 24 data sets `(x, y)`: 16 points of our sine each, with noise whose sd differs from set to set. Return your estimate of the sd of each. On average over the sets, the logarithm of your estimate over the true sd must be within ±0.12 of 0, and scatter by at most 0.5. Draw first, for one or two of the sets: the log evidence over `noise_std`, for 2, 6 and 10 bumps, and beside each curve the training RMSE of least squares (1.2).
 #
 # <details><summary>Hint</summary>The evidence judges the noise as it judges a prior. If you would rather use the training error: how many of the n points did the fit use up (1.14)?</details>
 
@@ -1091,7 +1091,7 @@ for d, colour, style in ((2, GREY, ":"), (6, RED, "--"), (10, BLUE, "-")):
     phi_d = features.bumps(one_set.x, d)
     rest = one_set.y - phi_d @ np.linalg.lstsq(phi_d, one_set.y, rcond=None)[0]
     ax.axvline(np.sqrt(np.mean(rest**2)), color=colour, ls=style, lw=1)  # its training RMSE
-ax.axvline(2.0, color="black", lw=1, label="truth (thin: training RMSE)")
+ax.axvline(2.0, color="black", lw=1, label="true sd (thin: training RMSE)")
 ax.set_ylim(-60, -30)
 panel(ax, "The evidence counts what the fit used up", "noise sd", "log evidence, nats")
 
@@ -1140,7 +1140,7 @@ for prior_std in (6.0, 600.0):
 assert (np.array(found[1]) < np.array(found[0])).all()  # worse in all three
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the gap is large where the draws disagree:
+# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the difference is large where the draws disagree:
 
 # %% slideshow={"slide_type": "fragment"}
 log_each = stats.norm(w_draws[:2000] @ phi_grid.T, 1.0).logpdf(data.truth(x_grid)[:, 0])

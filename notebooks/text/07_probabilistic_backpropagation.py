@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 14
+# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 5 · 7.8: 4 · 7.9: 8 · 7.10: 5 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -243,7 +243,7 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight: the others are integrated out, $f_k(w_k) = \mathbb E[f\mid w_k]$ with the same $Z$, and the nearest Gaussian with independent weights has the moments of each marginal of $\tilde p$. PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight $w_k$, if $f$ is replaced by its mean over all other weights, $f_k(w_k) = \mathbb E[f\mid w_k]$; $Z$ is the same. The nearest Gaussian with independent weights has, for each weight, the mean and variance of that weight under $\tilde p$. PBP computes $\log Z$ by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
@@ -403,7 +403,7 @@ assert abs(np.linspace(0.005, 1, 1991)[nll_of_v.argmin()] - 0.04) < 1e-3
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.7 The noise: a Gamma that learns
 #
-# So far the noise was given. PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (7.10) is the mean of the noise variance:
+# So far the noise was given. PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1, β is 5, so that its noise differs a little from that of the cells.) What enters (7.10) is the mean of the noise variance:
 #
 # $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
@@ -467,7 +467,7 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. (A product of Gaussians adds precisions and shifts, one of Gammas adds α − 1 and β.) Then, weight by weight:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. When Gaussian densities are multiplied, their precisions add, and so do their shifts. When Gamma densities are multiplied, their α − 1 add, and so do their β. Then, weight by weight:
 #
 # 1. **Take it out.** What is left without the factor is the **cavity**: of the weight, and of λ, too,
 #
@@ -556,7 +556,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the truth, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5

@@ -36,7 +36,7 @@ explorer
 # - act by Thompson sampling;
 # - put a band with a guaranteed level round any method.
 #
-# **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 9 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 7 · 10.10: 4 · opening and end: 10
+# **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 5 · 10.4: 10 · 10.5: 10 · 10.6: 2 · 10.7: 6 · 10.8: 12 · 10.9: 7 · 10.10: 3 · opening and end: 10
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb). Chapters 4 to 8 help. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -177,7 +177,7 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 #
 # $$\mathrm{distance}(a, b) = \sqrt{\frac1m\sum_{j=1}^{m}\Big[\big(m_a(x_j) - m_b(x_j)\big)^2 + \big(s_a(x_j) - s_b(x_j)\big)^2\Big]}. \tag{10.1}$$
 #
-# It is in the units of $y$. (The explorer calls it the *gap to the posterior*.) To know what is large, we need to know what chance does: the distance between two of the four chains and the other two. (Half as many draws on each side: about √2 times what two whole runs would be apart.)
+# It is in the units of $y$. Which distance is large? Compare it with chance: the distance between two of the four chains and the other two. Each side has half of the draws, so this is about √2 times the distance between two whole runs.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.1
@@ -251,7 +251,7 @@ for mean, sd in ((0.0, 1.0), (0.0, 3.0), (0.0, 0.4), (0.5, 1.0)):
     kl = densities.gaussian_kl(0.0, 1.0, mean, sd)
     assert np.isclose(expected, -entropy - kl)
     rmse = np.hypot(1, mean)
-    print(f"truth N(0, 1), announced N({mean}, {sd}²): {expected:.3f} nats, RMSE {rmse:.2f}")
+    print(f"true N(0, 1), announced N({mean}, {sd}²): {expected:.3f} nats, RMSE {rmse:.2f}")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -288,7 +288,7 @@ assert all(row[0][1] < perfect + 0.1 for row in table.values())
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.4 Calibration: coverage, PIT, reliability
 #
-# A predictive is **calibrated** if events to which it gives probability $c$ happen with frequency $c$. Take a central interval $[l, u]$ at level $c$. On data, its **coverage** is the share of targets inside. When the truth is known (a toy problem), no data are needed: a new $y$ is $\mathcal N(f^\*(x), s^2)$, so
+# A predictive is **calibrated** if events to which it gives probability $c$ happen with frequency $c$. Take a central interval $[l, u]$ at level $c$. On data, its **coverage** is the share of targets inside. When the true function is known (a toy problem), no data are needed: a new $y$ is $\mathcal N(f^\*(x), s^2)$, so
 #
 # $$P(l \le y \le u) = \Phi\!\left(\frac{u - f^\*(x)}{s}\right) - \Phi\!\left(\frac{l - f^\*(x)}{s}\right). \tag{10.4}$$
 
@@ -395,19 +395,19 @@ among = masks["among the data"]
 #
 # **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: 96 % and more are covered among the data, <!-- claim: pbp-covers-too-much-among-the-data --> and on average fewer than two fifths in the gap. <!-- claim: pbp-misses-the-gap -->
 #
-# **One truth is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
+# **One true function is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
 
 # %% slideshow={"slide_type": "subslide"}
 rng = np.random.default_rng(8)
 inputs = np.array([[-1.0, 1.0], [-0.9, 1.0], [1.2, 1.0]])  # slope and bias, three data points
 asked = np.array([3.0, 1.0])  # far outside
-w_true = rng.standard_normal((4000, 2))  # 4000 truths from the prior N(0, 1)
+w_true = rng.standard_normal((4000, 2))  # 4000 true functions from the prior N(0, 1)
 seen_y = w_true @ inputs.T + rng.standard_normal((4000, 3))
 cov = exact.linear_regression(inputs, seen_y[0], prior_std=1.0, noise_std=1.0).cov
 mean, sd = seen_y @ inputs @ cov @ asked, np.sqrt(asked @ cov @ asked + 1)  # noise sd 1
 u = ndtr((w_true @ asked + rng.standard_normal(4000) - mean) / sd)
-assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many truths: flat
-k = np.argmax(w_true @ asked - mean)  # one truth, new noise each time: piled up at one end
+assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many functions: flat
+k = np.argmax(w_true @ asked - mean)  # one function, new noise each time: piled up at one end
 u_k = ndtr((w_true[k] @ asked + rng.standard_normal(4000) - mean[k]) / sd)
 assert u_k.mean() > 0.8
 
@@ -516,7 +516,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
-# - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
+# - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the true function. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
 # - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
 #
 # A wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
@@ -529,7 +529,7 @@ for key in ("map", "dropout", "anchored", "sgmcmc", "nuts"):
     print(f"{rivals.LABELS[key]:20}{share:8.0%}{error:8.2f}{sd:8.2f}{nats + entropy:8.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why is the gap not seen?** A family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) takes the distance apart, piece by piece. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
+# **Why is the gap not seen?** A family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) splits the distance into its parts. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs, and what that buys
@@ -579,7 +579,7 @@ for e, fit in passes.items():
     p = fit.predict(x_grid)
     sd, error = p.epistemic_std[among].mean(), metrics.rmse(truth[among], p.mean[among])
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
-          f"epistemic sd {sd:.2f}, RMSE to the truth {error:.2f}")
+          f"epistemic sd {sd:.2f}, RMSE to the true function {error:.2f}")
 assert 0.8 < passes[400].alpha / (16 * 400) < 1.2
 
 
