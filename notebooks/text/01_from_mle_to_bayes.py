@@ -791,7 +791,7 @@ line_fit = explorer.preset("sure and wrong").result
 off = np.abs(line_fit.prediction.mean - data.truth(line_fit.x_grid)[:, 0])
 among = np.abs(line_fit.x_grid[:, 0]) <= 0.5
 print(f"straight line: epistemic sd {line_fit.prediction.epistemic_std[among].mean():.2f}, "
-      f"distance to the true function {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
+      f"off the true function by {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
 assert off[among].mean() > 5 * line_fit.prediction.epistemic_std[among].mean()
 curved = explorer.set(n_features=6).result
 assert curved.log_evidence > line_fit.log_evidence + 100

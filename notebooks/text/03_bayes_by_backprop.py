@@ -125,7 +125,7 @@ ratio = sampled.predict(x_wide).epistemic_std / drawn.epistemic_std
 assert sampled.converged and ratio[[0, -1]].min() > 1.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Now the sliders.** Training makes one number small, the **free energy F**: *likelihood* (how badly the networks fit the points) plus *complexity* (how far the weights had to leave the prior), both in *nats*, the unit of a natural logarithm. Of two fits with the same points, prior, noise and KL weight, that with the lower F has been trained further. Whether it also predicts better, chapter 4 asks.
+# **Now the sliders.** Training makes one number small, the **free energy F**. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior). Both are in *nats*, the unit of a natural logarithm. Of two fits with the same points, prior, noise and KL weight, that with the lower F has been trained further. Whether it also predicts better, chapter 4 asks.
 #
 # | slider | what it sets | where to look |
 # |---|---|---|
@@ -417,7 +417,7 @@ print(f"Δμ = {by_hand[0]:.6f}, Δρ = {by_hand[1]:.6f}: by hand, by the packag
 #
 # $$\mathbb E_q\left[\frac{\partial}{\partial\theta}\log q(w\mid\theta)\right] = \frac{\partial}{\partial\theta}\int q(w\mid\theta)\,\mathrm dw = 0 . \tag{3.14}$$
 #
-# So they may be dropped, and the gradient stays unbiased. Far from the optimum that may raise or lower the variance; near it, if the family holds the posterior or nearly so, they are pure noise: when $q$ is the posterior, $f$ is constant in $w$, and the remaining path gradient is *exactly* zero for every draw ("sticking the landing").
+# So they may be dropped, and the gradient stays unbiased. Far from the optimum that may raise or lower the variance. Near it they are pure noise, if the family holds the posterior or nearly so: when $q$ is the posterior, $f$ is constant in $w$, and the remaining path gradient is *exactly* zero for every draw ("sticking the landing").
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.14
@@ -530,7 +530,7 @@ for n_batches in (1, 3, 10, 1000):
 assert np.isclose(elbo.minibatch_weights(5000, "geometric").sum(), 1)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# (3.18) is an identity *at a fixed* θ. During an epoch θ moves, and each single step then follows the gradient of something else than $F$: with the uniform scheme its expectation over a random batch is $F/M$, so that the steps are right on average; with the geometric one the early steps pull to the prior and the late ones ignore it. Section 3.11 looks at what comes of it.
+# (3.18) is an identity *at a fixed* θ. During an epoch θ moves, and no single step follows the gradient of $F$. With the uniform scheme the expectation over a random batch is $F/M$, so that the steps are right on average. With the geometric one the early steps pull to the prior and the late ones ignore it. Section 3.11 looks at what comes of it.
 #
 # **In Keras**, a loss is a *mean* over the batch of size $B$. Dividing $F$ by $N$ makes the two agree:
 #
@@ -886,7 +886,7 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches with uniform shares cost, in as many steps and on average, less than 40 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is lowered, with eight minibatches to less than nine tenths of its height. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: in the same number of steps, eight minibatches with uniform shares end on average less than 40 nats above the full batch, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 nats of uniform ones. <!-- claim: shares-hardly-matter-at-eight --> With one point a step, $F$ ends more than a hundred nats higher. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is lowered, with eight minibatches to less than nine tenths of its height. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty

@@ -196,14 +196,14 @@ ax.set_aspect("equal")
 panel(ax, "Wider than the posterior one way, narrower the other", "w₁", "w₂")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Both of the sentences that you will read, "mean field is too narrow" and "mean field is too wide", are true of this one picture. A prediction asks for one direction: at $x = (1, 1)$ for the sum, which the data know, and there mean field is too *unsure*; at $x = (1, -1)$ for the difference, and there it is too *sure*.
+# Both of the sentences that you will read, "mean field is too narrow" and "mean field is too wide", are true of this one picture. A prediction asks for one direction. At $x = (1, 1)$ it asks for the sum, which the data know: there mean field is too *unsure*. At $x = (1, -1)$ it asks for the difference: there mean field is too *sure*.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.3 The optimiser's part, on a network
 #
 # For a network $\log P(D)$ is unknown, and with it the KL to the posterior. But (4.1) needs no $\log P(D)$ for its first part: $F(q) - F(q^*)$ is a difference of two free energies. $q^*$ is not known either; the lowest $F$ that anybody has found takes its place, so that what we measure is a lower bound: the optimiser's part is *at least* this much.
 #
-# The problem is that of the pictures above: the sinusoid with a gap, one hidden layer of 32 units, the prior $\mathcal N(0, \sigma_p^2)$ for each weight. With one hidden layer `fit.free_energy` is exact. Three fits of one family: Bayes by Backprop *after 1500 steps*, its default; that fit *trained on* for 6000; and mean field *at its lowest*: `LOWEST` trains 16 starts side by side, without noise in the gradient, `again` 16 others, `refined` trains the best on.
+# The problem is that of the pictures above: the sinusoid with a gap, one hidden layer of 32 units, the prior $\mathcal N(0, \sigma_p^2)$ for each weight. With one hidden layer `fit.free_energy` is exact. Compare three fits of one family: Bayes by Backprop *after 1500 steps*, its default; that fit *trained on* for 6000; and mean field *at its lowest*. For the last, `LOWEST` trains 16 starts side by side, without noise in the gradient; `again` trains 16 others; and `refined` trains the best of them on.
 
 # %% slideshow={"slide_type": "fragment"}
 narrow = {"prior": densities.Gaussian(1.0), "hidden_units": (32,)}
@@ -223,7 +223,7 @@ for name, settings in (("N(0, 3²)", wide), ("N(0, 1)", narrow)):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # On average, and in most worlds, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one it is not enough: a start at a mode, the best single network with each σ at 0.1, ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. That several starts agree is a good sign and no proof: write "the lowest of 32 starts, of which so many agree", and no more than that.
 #
-# `fit.converged` asks a single fit whether one of eight longer runs, one from here and seven from other starts, ends more than 16 nats lower. At random settings more than one fit in fifty has not arrived; <!-- claim: some-fits-have-not-arrived --> fewer than one in seven says that it has, though it has not, <!-- claim: converged-is-seldom-mistaken --> and what a fit says is right in more than 85 of a hundred cases. <!-- claim: converged-knows -->
+# `fit.converged` says whether a single fit has arrived. It trains eight longer runs, one from here and seven from other starts, and says no if one of them ends more than 16 nats lower. How far can it be trusted? At random settings more than one fit in fifty has not arrived, <!-- claim: some-fits-have-not-arrived --> the answer is right in more than 85 of a hundred cases, <!-- claim: converged-knows --> and fewer than one fit in seven is said to have arrived when it has not. <!-- claim: converged-is-seldom-mistaken -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.4 Nats that change nothing
@@ -305,7 +305,7 @@ print("sd at −½, 0, ½:", values.std(axis=1).round(2))
 assert values[[0, 2]].std() == 0 and values[1].std() > 0.9
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge draws from the posterior itself: Hamiltonian Monte Carlo (HMC). Give the weights a random push, let them roll over the surface −log posterior in small (*leapfrog*) steps, and take the end of the path or stay, in such a way that draws from the posterior stay draws from the posterior. It needs no normaliser. NUTS (Hoffman and Gelman 2014) stops by itself where the path turns back: it is slower here, and the check. How one sees that it has arrived, [chapter 10](10_comparison_and_decisions.ipynb) says. Under the prior $\mathcal N(0, 3^2)$ the posterior is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field at its lowest is there even *surer*. <!-- claim: mean-field-does-not-open-in-the-gap --> As far as 32 starts can tell, this is the family's doing.
+# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge draws from the posterior itself: Hamiltonian Monte Carlo (HMC). Give the weights a random push, let them roll over the surface −log posterior in small (*leapfrog*) steps, and either take the end of the path or stay where they are. The choice is made so that draws from the posterior stay draws from the posterior. It needs no normaliser. NUTS (Hoffman and Gelman 2014) stops by itself where the path turns back: it is slower here, and the check. How one sees that it has arrived, [chapter 10](10_comparison_and_decisions.ipynb) says. Under the prior $\mathcal N(0, 3^2)$ the posterior is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field at its lowest is there even *surer*. <!-- claim: mean-field-does-not-open-in-the-gap --> As far as 32 starts can tell, this is the family's doing.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.6 The prior: what does exact inference know?
@@ -373,7 +373,7 @@ panel(ax, "HMC opens in the gap (grey); mean field does not", "x", "epistemic sd
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.7 The three parts as numbers
 #
-# To compare the parts, give them one unit. All three are measured in the gap, in units of $y$: *optimisation* is the distance of the fit after 1500 steps from mean field at its lowest, *family* the distance of that one from the posterior (both by means and sd, `calibration.distance`), *prior* how far the true function lies outside the ±2 sd of the posterior. Unlike nats, distances do not add up. The numbers are those of twenty worlds, each with a data set and a start of its own, which were measured beforehand:
+# To compare the parts, give them one unit. All three are measured in the gap, in units of $y$. *Optimisation* is the distance from the fit after 1500 steps to mean field at its lowest. *Family* is the distance from there to the posterior. (Both distances are of means and sd: `calibration.distance`.) *Prior* is how far the true function lies outside the ±2 sd of the posterior. Unlike nats, distances do not add up. The numbers are those of twenty worlds, each with a data set and a start of its own, which were measured beforehand:
 
 # %% slideshow={"slide_type": "fragment"}
 worlds = claims.measured("chapter4-parts").values()
@@ -415,7 +415,7 @@ for key, name in {**ways, "posterior": "posterior"}.items():
           f"{distance:.2f} from the posterior in the gap")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among the data the lowest $F$ has a narrower band than 1500 steps have, and the posterior's is narrower still. <!-- claim: training-brings-the-width-nearer-among-the-data --> In the gap its band is narrower, too, on average by more than a fifth of a unit: but there the posterior is less sure than both. <!-- claim: the-lower-f-is-surer-in-the-gap --> *The better the optimiser, the surer mean field in the gap.* And often it is further off: in more than two worlds of five mean field at its lowest is further from the posterior than the fit trained on, whose $F$ is higher. <!-- claim: under-a-wide-prior-a-lower-f-is-often-further --> (The control: under the narrow prior it was nearer.) The likelihood cost in $F$ has no point in the gap, so nothing there holds the lowest $F$ near the posterior.
+# Among the data the lowest $F$ has a narrower band than 1500 steps have, and the posterior's is narrower still. <!-- claim: training-brings-the-width-nearer-among-the-data --> In the gap its band is narrower, too, on average by more than a fifth of a unit: but there the posterior is less sure than both. <!-- claim: the-lower-f-is-surer-in-the-gap --> *The better the optimiser, the surer mean field in the gap.* Often it is also further from the posterior: in more than two worlds of five, further than the fit trained on, whose $F$ is higher. <!-- claim: under-a-wide-prior-a-lower-f-is-often-further --> (The control: under the narrow prior it was nearer.) The likelihood cost in $F$ has no point in the gap, so nothing there holds the lowest $F$ near the posterior.
 #
 # So a stopped fit is not a blurred picture of the family's best: the two differ in the gap by more than seven tenths of a unit. <!-- claim: the-stopped-fit-is-another-answer --> The number of steps chose the answer that is shown, not $F$. Early stopping is a posterior of its own, so say after how many steps you stopped.
 
@@ -424,7 +424,7 @@ for key, name in {**ways, "posterior": "posterior"}.items():
 #
 # Suppose that one blog post says "Bayes by Backprop sees the gap", and shows a picture, and another "it does not". Both may have run the same program, from two starts.
 #
-# The luckiest start covers more of the gap than the least lucky, by a tenth of it and more, <!-- claim: gap-coverage-depends-on-the-start --> and in fewer than half of the worlds the lowest $F$ of the six is the one that misses the true function there by least (chance alone makes it one in six). <!-- claim: lowest-f-is-not-nearest-the-truth --> Searches for the lowest $F$ cover the same in most worlds: <!-- claim: six-searches-agree-in-the-gap --> the spread was the optimiser's. And to agree is not to be right. Why does each post seem right? Whoever runs a thing once has one number, and every number has a story. What was measured:
+# Take six starts in each world, trained on. The luckiest covers more of the gap than the least lucky, by a tenth of it and more. <!-- claim: gap-coverage-depends-on-the-start --> The one with the lowest $F$ misses the true function there by least in fewer than half of the worlds; by chance it would be one in six. <!-- claim: lowest-f-is-not-nearest-the-truth --> Searches for the lowest $F$ cover the same in most worlds: <!-- claim: six-searches-agree-in-the-gap --> the spread was the optimiser's. And to agree is not to be right. Why does each post seem right? Whoever runs a thing once has one number, and every number has a story. What was measured:
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("gap-coverage-depends-on-the-start", "lowest-f-is-not-nearest-the-truth",
@@ -453,7 +453,7 @@ for name, p in (("Bayes", bayes), ("KL weight 0.1", weighted), ("temperature 0.1
           f"without {p.cov[1, 1] ** 0.5:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Where there are data the two nearly agree; where there are none, a KL weight leaves the prior as it was. A network does the same, for mean field at its lowest with one hidden layer and the prior $\mathcal N(0, 1)$: among the data the two bands are about as wide, <!-- claim: both-colds-narrow-alike-among-the-data --> outside, the KL weight's are more than a quarter wider. <!-- claim: a-kl-weight-stays-wider-outside -->
+# Where there are data the two nearly agree; where there are none, a KL weight leaves the prior as it was. A network does the same (mean field at its lowest, one hidden layer, the prior $\mathcal N(0, 1)$). Among the data the two bands are about as wide; <!-- claim: both-colds-narrow-alike-among-the-data --> outside, that of the KL weight is more than a quarter wider. <!-- claim: a-kl-weight-stays-wider-outside -->
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("both-colds-narrow-alike-among-the-data", "a-kl-weight-stays-wider-outside")
@@ -465,11 +465,11 @@ assert not any(finding.falls for finding in found)
 # Back to chapter 3's problem: no gap, two layers of 20, the scale-mixture prior. The article starts each σ at 0.69 and keeps the rate at 0.08. TFP's layers start with σ = 0.05 and means drawn with sd 0.1; they get a fixed rate of 0.03. Our defaults start at σ = 0.31 and let the rate fall to 0. The *quiet* estimator averages in closed form what the others draw ([chapter 5](05_local_reparameterization.ipynb)). One objective, one family, 1500 steps each (two layers: $F$ is an average over 1000 draws).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The article's recipe ends more than 30 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start on average more than 20, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator, at the longer steps that it bears, another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> All these nats are the optimiser's, and they show in the predictions: among the data the article's recipe scores lower on new points than the quiet fit (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than a unit of $y$ apart. <!-- claim: recipes-differ-outside -->
+# The article's recipe ends more than 30 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> and TFP's start on average more than 20. <!-- claim: the-library-s-recipe-ends-higher --> The quiet estimator, which bears longer steps, ends 15 nats and more below ours. <!-- claim: the-quiet-estimator-ends-lower --> All these nats are the optimiser's, and they show in the predictions. Among the data the article's recipe scores lower on new points than the quiet fit (question 3). <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> Outside, our mean and that of TFP's start lie on average more than a unit of $y$ apart. <!-- claim: recipes-differ-outside -->
 #
 # Is this distance the optimiser's, too? Train both on by 6000 steps. Their free energies then end, on average, within 30 nats of each other, <!-- claim: recipes-trained-on-end-alike --> but their means outside still lie more than half a unit apart, on average. <!-- claim: recipes-trained-on-still-differ-outside --> So two answers can have nearly the same $F$, and differ where there are no data to choose between them.
 #
-# > **Illusion of one recipe.** Had you trained on two starts of *ours* instead, you would have found them within a unit of each other in more than one world in five, <!-- claim: two-starts-trained-on-agree-outside --> and in such a world you would have said that the answer is known. Starts that are drawn in the same way may agree for that reason alone: two recipes end further apart than two starts of one, on average, <!-- claim: two-recipes-lie-further-apart-than-two-starts --> though they often agree, too. Vary the recipe, not only the seed.
+# > **Illusion of one recipe.** Train on two starts of *ours* instead. In more than one world in five they end within a unit of each other, <!-- claim: two-starts-trained-on-agree-outside --> and in such a world you would say that the answer is known. Starts that are drawn in the same way may agree for that reason alone: two recipes end further apart than two starts of one, on average, <!-- claim: two-recipes-lie-further-apart-than-two-starts --> though they often agree, too. Vary the recipe, not only the seed.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # What was measured:

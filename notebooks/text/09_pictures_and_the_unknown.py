@@ -320,7 +320,7 @@ said = np.linspace(0.01, 0.99, 99)  # what is said of the first
 log_loss = -truth[0] * np.log(said) - truth[1] * np.log(1 - said)
 squared = 2 * (truth[0] * (1 - said) ** 2 + truth[1] * said**2)
 for score in (log_loss, squared):
-    assert np.isclose(said[np.argmin(score)], 0.7)  # strictly proper: lowest at the true probability
+    assert np.isclose(said[np.argmin(score)], 0.7)  # proper: lowest at the true 0.7
 print("accuracy: 0.7 for whoever says 0.51, and for whoever says 0.99")
 
 
@@ -871,4 +871,4 @@ assert silent[1] > silent[0]
 # - Xiao, Rasul, Vollgraf (2017). Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms. [arXiv:1708.07747](https://arxiv.org/abs/1708.07747)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and their distance to NUTS as a number.

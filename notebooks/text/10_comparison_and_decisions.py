@@ -406,8 +406,8 @@ seen_y = w_true @ inputs.T + rng.standard_normal((4000, 3))
 cov = exact.linear_regression(inputs, seen_y[0], prior_std=1.0, noise_std=1.0).cov
 mean, sd = seen_y @ inputs @ cov @ asked, np.sqrt(asked @ cov @ asked + 1)  # noise sd 1
 u = ndtr((w_true @ asked + rng.standard_normal(4000) - mean) / sd)
-assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many functions: flat
-k = np.argmax(w_true @ asked - mean)  # one function, new noise each time: piled up at one end
+assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many: flat
+k = np.argmax(w_true @ asked - mean)  # one function, new noise: piled up
 u_k = ndtr((w_true[k] @ asked + rng.standard_normal(4000) - mean[k]) / sd)
 assert u_k.mean() > 0.8
 
