@@ -526,7 +526,7 @@ assert np.isclose(chosen, 0.2, rtol=0.01)  # nothing is drawn here but the 60 pa
 assert max(unseen) - unseen[np.argmax(by_prior)] < 0.002
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **When it misleads.** The evidence is a score of the points that you have, not of those to come. Six bumps, 32 points of the sine, six values of σ_p from 0.3 to 100, ten data sets in each of twenty worlds: on most of them the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> It costs little, less than a twentieth of a nat a point, <!-- claim: evidence-loses-little --> where the worst of the six would cost more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
+# **When it misleads.** The evidence is a score of the points that you have, not of those to come. We tried six values of σ_p from 0.3 to 100, with six bumps and 32 points of the sine, on ten data sets in each of twenty worlds. On most data sets the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> The loss is small, less than a twentieth of a nat a point; <!-- claim: evidence-loses-little --> the worst of the six priors would lose more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("evidence-can-prefer-a-worse-test", "evidence-loses-little",
@@ -602,7 +602,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2, 3, 5 and 6 replace the integral by an *optimisation* over simple distributions (variational inference), which chapter 4 puts to the test; chapter 7 by a *sequence* of one-point updates like (1.8); chapter 8 by many trained networks, by a Gaussian round one of them, or by a walk with noise; and NUTS (a Markov chain), the yardstick of chapters 4 and 10, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2, 3, 5 and 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 4 puts it to the test. Chapter 7 replaces it by a *sequence* of one-point updates like (1.8), and chapter 8 by many trained networks, by a Gaussian round one of them, or by a walk with noise. Markov chains (HMC and NUTS), the yardstick of chapters 4 and 10, draw from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?

@@ -574,7 +574,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what the model was to maximise, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better. <!-- claim: a-cheap-code-rebuilds-better --> Above 1 the code says less, until it says nothing. <!-- claim: a-dear-code-says-nothing --> In both cases the bound on the probability of the data, which the model was to maximise, is lower than at β = 1. <!-- claim: beta-one-has-the-best-bound --> A code that says nothing costs nothing: an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}

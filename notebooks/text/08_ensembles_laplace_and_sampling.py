@@ -232,7 +232,7 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
     panel(ax, f"{name}: ten members in grey", "x", "y", loc="lower left", ncols=3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
+# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the true function, on average. <!-- claim: anchors-cover-more-of-the-gap -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.3 Dropout, and why its band cannot open
