@@ -53,7 +53,7 @@ from bdl_teach import datasets, densities, elbo, estimators, exercises, metrics,
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import bbb, exact, local_reparam, mcmc, point
 from bdl_teach.mlp import MLP
-from bdl_teach.plots import BLUE, GREEN, RED, panel
+from bdl_teach.plots import BLUE, RED, panel
 
 plots.lecture_style()
 TOP = {"loc": "upper center", "ncols": 3, "fontsize": 10}  # a legend above the curves
