@@ -446,7 +446,7 @@ assert estimate.var() < 0.1 * (f * eps).var()
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.6 A VAE from scratch
 #
-# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: minus the cross-entropy. A grey value $x_j$ is not 0 or 1. Take it for the probability that the pixel is white, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$. The cross-entropy is linear in $x$, so with grey values it is the *mean* of $-\log p(\tilde x\mid z)$ over such black-and-white pictures $\tilde x$. The loss is
+# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: minus the cross-entropy. A grey value $x_j$ is not 0 or 1. Take it for the probability that the pixel is white, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$. The cross-entropy is linear in $x$, so with grey values it is the *mean* of $-\log p(\tilde x\mid z)$ over such black-and-white pictures $\tilde x$. At β = 1 the loss then bounds the mean of $-\log p(\tilde x)$. The loss is
 #
 # $$\mathcal L_\beta(x) = -\frac1S\sum_{s=1}^S\log p(x\mid \mu+\sigma\odot\varepsilon_s) + \beta\,\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #

@@ -53,7 +53,7 @@ from bdl_teach import datasets, densities, elbo, estimators, exercises, metrics,
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import bbb, exact, local_reparam, mcmc, point
 from bdl_teach.mlp import MLP
-from bdl_teach.plots import BLUE, GREEN, RED, panel
+from bdl_teach.plots import BLUE, RED, panel
 
 plots.lecture_style()
 TOP = {"loc": "upper center", "ncols": 3, "fontsize": 10}  # a legend above the curves
@@ -125,7 +125,7 @@ ratio = sampled.predict(x_wide).epistemic_std / drawn.epistemic_std
 assert sampled.converged and ratio[[0, -1]].min() > 1.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Now the sliders.** Training makes one number small, the **free energy F**. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior). Both are in *nats*, the unit of a natural logarithm. Of two fits with the same points, prior, noise and KL weight, that with the lower F has been trained further. Whether it also predicts better, chapter 4 asks.
+# **Now the sliders.** Training makes one number small, the **free energy F**. It is the sum of *likelihood* (how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior). Both are in *nats*, the unit of a natural logarithm. Of two fits with the same points, prior, noise and KL weight, that with the lower F is the better trained one. Whether it also predicts better, chapter 4 asks.
 #
 # | slider | what it sets | where to look |
 # |---|---|---|
