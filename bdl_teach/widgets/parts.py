@@ -6,6 +6,8 @@ from matplotlib.axes import Axes
 
 from bdl_teach import plots
 
+EDGE = 1.06  # of the limit: room for the last label of the x axis
+
 
 class PartsPanel(plots.Artists):
     """A bar for each part of a distance, or words if the part is unknown.
@@ -25,7 +27,7 @@ class PartsPanel(plots.Artists):
         plots.tidy(ax, title, along, "")
         self._ax, self._limit, n = ax, self.LIMITS[0], len(rows)
         self._names, labels, colours = zip(*rows, strict=True)
-        ax.set(xlim=(0, self._limit), ylim=(n - 0.4, -0.6))
+        ax.set(xlim=(0, EDGE * self._limit), ylim=(n - 0.4, -0.6))
         ax.set_yticks(range(n), labels)
         self._bars = ax.barh(range(n), [0.0] * n, height=0.62, color=colours)
         self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(n)]
@@ -47,5 +49,5 @@ class PartsPanel(plots.Artists):
             words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
         changed, self._limit = limit != self._limit, limit
         if changed:
-            self._ax.set_xlim(0, limit)
+            self._ax.set_xlim(0, EDGE * limit)
         return changed

@@ -1,13 +1,11 @@
 """Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from explorer_claims import (
-    assert_nothing_is_cut_where_it_is_narrow,
     assert_reads,
     assert_the_picture_is_not_stale,
     band,
@@ -25,7 +23,7 @@ from bdl_teach import calibration, datasets, plots
 from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.problems import Problem
 from bdl_teach.widgets import TruthExplorer, truth_search
-from bdl_teach.widgets.truth import PartsPanel
+from bdl_teach.widgets.parts import EDGE, PartsPanel
 from bdl_teach.widgets.truth_search import MOST_ROUNDS, Search, TruthResult
 
 EXPLORER = TruthExplorer
@@ -56,13 +54,13 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
     assert np.isnan(line(ax, "quick fit mean")[1]).all(), "nothing was searched yet"
     inside = X[np.abs(X - 0.25) < half - 1e-9]
-    for one in (ax, panel(explorer, "How sure each is")):
+    for one in (ax, panel(explorer, "How unsure")):
         (grey,) = (patch for patch in one.patches if isinstance(patch, Rectangle))
         found = (grey.get_x(), grey.get_x() + grey.get_width())
         assert found == pytest.approx((inside[0], inside[-1]) if len(inside) else (0, 0))
     assert_the_picture_is_not_stale(explorer)
     assert_reads(explorer, F=fit.history["free_energy"][-1])
-    assert explorer.status.startswith("quick fit: ") and "Over the gap" not in explorer.status
+    assert explorer.status.startswith("A quick fit; the lowest follows. ")
 
 
 @every_picture_is_drawn
@@ -70,7 +68,7 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
     quick = explorer.set(nuts=True, seed=1).result
-    ax, below = panel(explorer, "What each believes"), panel(explorer, "How sure each is")
+    ax, below = panel(explorer, "What each believes"), panel(explorer, "How unsure")
     worker, better = explorer._worker, truth_search.improve(quick)
     worker.send("found", version=worker.session.version, better=better, pinned=None)
     explorer.wait()
@@ -79,8 +77,8 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     gained = quick.fit.free_energy - lowest.free_energy
     assert gained > 1 and result.fit.free_energy == pytest.approx(lowest.free_energy, abs=1e-9)
     agree = (lowest.starts_free_energy < lowest.free_energy + 0.5).sum()
-    assert explorer.status.startswith(f"the lowest of 16 starts, {agree} of which agree: ")
-    assert f" (a lower F was found: −{gained:.0f} nats); " in explorer.status
+    assert explorer.status.startswith(f"The lowest of 16 starts, {agree} of which agree ")
+    assert f" (a lower F was found: −{gained:.0f} nats). " in explorer.status
     assert "R-hat is 1.01." in explorer.status
 
     best = result.prediction
@@ -93,7 +91,6 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     assert {"quick fit mean", "true posterior mean", "true posterior ±2 sd"} <= set(
         legend_labels(ax)
     )
-    assert_nothing_is_cut_where_it_is_narrow(explorer)
 
     missed = np.maximum(np.abs(SINE - gold.mean) - 2 * gold.epistemic_std, 0)
     expected = {
@@ -101,7 +98,7 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
         "family": calibration.distance(best, gold, IN_GAP),
         "prior": float(np.sqrt((missed[IN_GAP] ** 2).mean())),
     }
-    bars = panel(explorer, "Parts of the gap")
+    bars = panel(explorer, "Whose distance")
     names = [tick.get_text() for tick in bars.get_yticklabels()]
     lengths = {names[round(b.get_y() + b.get_height() / 2)]: b.get_width() for b in bars.patches}
     words = {names[text.get_position()[1]]: text.get_text() for text in bars.texts}
@@ -118,6 +115,7 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
         assert_reads(explorer, **{f"{name}_{region}": sd for region, sd in sds.items()})
 
     explorer.set(nuts=False)
+    below = panel(explorer, "How unsure")
     assert np.isnan(line(below, plots.POSTERIOR)[1]).all()
     assert np.isnan(line(ax, "quick fit mean")[1]).all()
     assert "true posterior mean" not in legend_labels(ax)
@@ -161,7 +159,7 @@ def test_lowest_fit_is_shown_once_while_no_control_moves(
     assert explorer.result.search.over
     pictures = {id(result.prediction): result.trained for result in shown}
     assert list(pictures.values()) == [False, True], "the quick fit, then the lowest"
-    assert explorer.status.startswith("the lowest of 32 starts")
+    assert explorer.status.startswith("The lowest of 32 starts")
 
 
 def test_controls_that_are_gone_are_left_out_with_a_sentence(explorer: TruthExplorer) -> None:
@@ -174,14 +172,14 @@ def test_controls_that_are_gone_are_left_out_with_a_sentence(explorer: TruthExpl
 
 
 def test_error_axis_shrinks_only_once_all_parts_of_the_error_are_known() -> None:
-    shown: Any = SimpleNamespace(regions={"gap": IN_GAP}, nuts=None, posterior=None, nuts_report="")
-    bars, limits = PartsPanel(Figure().add_subplot()), []
+    names = ("optimisation", "family", "prior_miss")
+    rows = [(name, name, "black") for name in names]
+    bars, limits = PartsPanel(Figure().add_subplot(), "", "", rows), []
     for prior, known in ((7.0, 4), (0.5, 1), (0.5, 4)):
         parts = {"optimisation": 0.5, "family": 0.5, "prior_miss": prior, "whole": 0.8}
-        shown.parts = dict(list(parts.items())[:known])
-        bars.update(shown)
+        bars.update(dict(list(parts.items())[:known]), lambda name: "unknown")
         limits.append(bars._ax.get_xlim()[1])
-    assert limits == [8, 8, 2]
+    assert limits == pytest.approx([8 * EDGE, 8 * EDGE, 2 * EDGE])
 
 
 @every_picture_is_drawn
@@ -193,7 +191,7 @@ def test_band_of_the_posterior_follows_the_controls(
     sampled = mcmc.hmc(**result.problem.given, n_samples=500, seed=3).predict(X[:, None])
     assert calibration.distance(result.nuts, sampled, AMONG) < 0.1
     assert calibration.distance(result.nuts, sampled, IN_GAP) < 0.5
-    assert "4 × 800 draws: mixed (R-hat 1.0" in explorer.status and " · refit" in explorer.status
+    assert "4 × 800 draws: mixed (R-hat 1.0" in explorer.status
     before = explorer.png()
     assert explorer.set(noise_std=2.0).result.nuts is None
     explorer.set(noise_std=1.0)

@@ -91,7 +91,7 @@ def test_still_and_svg_include_moving_artists_and_keep_the_live_picture(labelled
     ("place", "main", "context"),
     [
         (Place(900, 500, 1.0, (600, 40, 300, 260)), (0, 0, 600, 500), (600, 40, 900, 300)),
-        (Place(560, 500, 2.0), (0, 0, 560, 315), (0, 315, 560, 500)),
+        (Place(560, 500, 2.0), (0, 0, 560, 340), (0, 340, 560, 500)),
     ],
     ids=["beside", "below"],
 )
