@@ -206,6 +206,23 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
         super().__init__(host)
         self._fits: dict[method_fits.Key, MethodFit] = {}
 
+    def _make_spread(self, canvas: Canvas, styles: Mapping[str, tuple[str, str]]) -> Axes:
+        """Make the context panel of epistemic sds, with a curve for each label of ``styles``."""
+        ax = canvas.context("spread", self._draw_spread)["c"]
+        self._styles = styles
+        self._spread = plots.SpreadPanel(ax, GAP_GRID, styles, "How unsure, by x")
+        canvas.animate(self._spread.artists)
+        canvas.animate_seldom(self._spread.frame)
+        return ax
+
+    def _draw_spread(self, result: SideBySide) -> None:
+        spreads = {**result.predictions, **({"nuts": result.nuts} if result.nuts_report else {})}
+        shown = {LABELS.get(place, place): prediction for place, prediction in spreads.items()}
+        if any([self._spread.show(label, label in shown) for label in self._styles]):
+            self.canvas.redraw_background(arrange=True)
+        if self._spread.update(shown, result.regions["gap"]):
+            self.canvas.redraw_seldom()
+
     @abstractmethod
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         """Return the arguments of a method's ``fit`` that controls set, beside the problem."""
@@ -306,12 +323,9 @@ class ComparisonModel(MethodsModel):
         }
         coverage = canvas.context("coverage", self._draw_coverage)["c"]
         self._coverage = CoverageArtists(canvas, coverage)
-        spread = canvas.context("spread", self._draw_spread)["c"]
-        self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
+        self._make_spread(canvas, _SPREADS)
         for name in COMPARED:
             self._spread.show(LABELS[name], name in _AT_START)
-        canvas.animate(self._spread.artists)
-        canvas.animate_seldom(self._spread.frame)
         self._arranged: list[str] = []
         self._arrange([*_AT_START])
 
@@ -375,14 +389,6 @@ class ComparisonModel(MethodsModel):
         if self._coverage.set_rows(rows):
             self.canvas.redraw_background(arrange=True)
         self._coverage.update(result.coverage, result.level)
-
-    def _draw_spread(self, result: SideBySide) -> None:
-        spreads = {**result.predictions, **({"nuts": result.nuts} if result.nuts_report else {})}
-        spreads = {LABELS[name]: shown for name, shown in spreads.items()}
-        if any([self._spread.show(label, label in spreads) for label in _SPREADS]):
-            self.canvas.redraw_background(arrange=True)
-        if self._spread.update(spreads, result.regions["gap"]):
-            self.canvas.redraw_seldom()
 
     def readings(self, result: SideBySide) -> dict[str, float]:
         held, off = result.coverage, result.distances
@@ -448,8 +454,7 @@ class RivalsModel(MethodsModel):
 
     def make_panels(self, canvas: Canvas) -> None:
         axes = dict(zip(PLACES, canvas.main("ab").values(), strict=True))
-        spread = canvas.context("spread", self._draw_spread)["c"]
-        self._spread = plots.SpreadPanel(spread, GAP_GRID, _STYLES, "How unsure, by x")
+        spread = self._make_spread(canvas, _STYLES)
         bands = partial(plots.PredictiveArtists, n_functions=method_fits.N_FUNCTIONS)
         self._panels = {}
         for place in PLACES:
@@ -462,8 +467,6 @@ class RivalsModel(MethodsModel):
         first, second = self._panels.values()
         first.columns, first.over = 4, [second.axes]
         first.draw_legend()
-        canvas.animate(self._spread.artists)
-        canvas.animate_seldom(self._spread.frame)
 
     def _options(self, method: str, values: controls.Values) -> dict[str, Any]:
         named = {"members": "n_members"}
@@ -489,13 +492,6 @@ class RivalsModel(MethodsModel):
                 self._panels["first"].draw_legend()  # it has raised the titles
                 self.canvas.redraw_background(arrange=True)
             panel.update(result, one.prediction, result.height)
-
-    def _draw_spread(self, result: SideBySide) -> None:
-        if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
-            self.canvas.redraw_background(arrange=True)
-        spreads = {**result.predictions, plots.POSTERIOR: result.nuts}
-        if self._spread.update(spreads, result.regions["gap"]):
-            self.canvas.redraw_seldom()
 
     def readings(self, result: SideBySide) -> dict[str, float]:
         from bdl_teach import calibration
