@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -29,7 +31,22 @@ RUST = "#A84300"  # RED for letters: its contrast on white is 6.1, that of RED 3
 SHADE = (0.0, 0.0, 0.0, 0.07)  # colour of a region in the background
 LETTERS = 10.1  # size of an explorer's smallest letters in points: 14 pixels in its picture
 
+_TABLE = json.loads(Path(__file__).with_name("marks.json").read_text(encoding="utf-8"))
+_MARKS = {row.pop("name"): row for row in _TABLE}
+_RANKS = {row["label"]: rank for rank, row in enumerate(_TABLE)}
+
 alt_text.speak_in_notebooks()
+
+
+def mark(name: str) -> dict[str, Any]:
+    """Return matplotlib's arguments for a mark of ``marks.json``: its label, colour and style."""
+    return dict(_MARKS[name])
+
+
+def in_order(handles: Sequence[Artist], labels: Sequence[str]) -> list[tuple[Artist, str]]:
+    """Return a legend's entries in the order of ``marks.json``; other entries follow."""
+    entries = zip(handles, labels, strict=True)
+    return sorted(entries, key=lambda entry: _RANKS.get(entry[1], len(_RANKS)))
 
 
 def lecture_style() -> None:
@@ -51,7 +68,9 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+    entries = in_order(*ax.get_legend_handles_labels())
+    handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
+    ax.legend(handles, labels, **{"frameon": False, "fontsize": 11, **legend})
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
@@ -70,7 +89,7 @@ def legend_above(ax: Axes, columns: int, over: Iterable[Axes] = ()) -> None:
     on above the panels ``over`` at its right, whose titles it raises, too.
     """
     _OVER[ax] = WeakSet(over)
-    labelled = zip(*ax.get_legend_handles_labels(), strict=True)
+    labelled = in_order(*ax.get_legend_handles_labels())
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
     handles, labels = zip(*shown, strict=True)
@@ -118,14 +137,12 @@ def rewrap_legend(ax: Axes) -> bool:
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw data points ``x`` [n, 1], ``y`` [n, 1], and return the artist."""
-    return ax.plot(
-        np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
-    )[0]
+    return ax.plot(np.ravel(x), np.ravel(y), markersize=8, zorder=5, **mark("data"))[0]
 
 
 def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw the noise-free function with values ``y`` at ``x``, and return the artist."""
-    return ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)[0]
+    return ax.plot(np.ravel(x), np.ravel(y), zorder=4, **mark("truth"))[0]
 
 
 def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
@@ -137,7 +154,8 @@ _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row
 _OVER: WeakKeyDictionary[Axes, WeakSet[Axes]] = WeakKeyDictionary()  # panels that it may cover
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
-POSTERIOR = "posterior"  # name of the true posterior, by HMC, in legends
+TRUTH = _MARKS["truth"]["label"]  # name of the noise-free function in legends
+POSTERIOR = _MARKS["posterior_mean"]["label"].removesuffix(" mean")  # and of the true posterior
 ROOM = (16.0, 25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
@@ -231,17 +249,13 @@ class PredictiveArtists(Artists):
     def __init__(self, ax: Axes, x: Array, n_functions: int = 0) -> None:
         zero = np.zeros_like(x)
         self._x, self._n_functions = x, n_functions
-        self._total = ax.fill_between(
-            x, zero, zero, color=SKY, alpha=0.30, lw=0, label="±2 sd total", zorder=1
-        )
-        self._epistemic = ax.fill_between(
-            x, zero, zero, color=BLUE, alpha=0.35, lw=0, label="±2 sd epistemic", zorder=2
-        )
-        self._functions = LineCollection([], colors=BLUE, linewidths=0.6, alpha=0.6, zorder=2.5)
+        self._total = ax.fill_between(x, zero, zero, lw=0, zorder=1, **mark("total"))
+        self._epistemic = ax.fill_between(x, zero, zero, lw=0, zorder=2, **mark("epistemic"))
+        self._functions = LineCollection([], zorder=2.5, **mark("drawn"))
         ax.add_collection(self._functions, autolim=False)
-        (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label="mean", zorder=3)
-        if n_functions:
-            self._functions.set_label("some draws")
+        (self._mean,) = ax.plot(x, zero, zorder=3, **mark("mean"))
+        if not n_functions:
+            self._functions.set_label("_")
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
@@ -259,10 +273,11 @@ class OverlayArtists(Artists):
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
-        style: dict[str, Any] = {"color": GREEN, "zorder": 4}
-        (self._mean,) = ax.plot([], [], "--", lw=2.0, label=f"{label} mean", **style)
-        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd", **style)
-        (self._high,) = ax.plot([], [], "-.", lw=1.2, **style)
+        mean = {**mark("posterior_mean"), "label": f"{label} mean"}
+        (self._mean,) = ax.plot([], [], zorder=4, **mean)
+        edge = {**mark("posterior_band"), "zorder": 4}
+        (self._low,) = ax.plot([], [], **{**edge, "label": f"{label} ±2 sd"})
+        (self._high,) = ax.plot([], [], **{**edge, "label": "_"})
         self.artists = [self._low, self._high, self._mean]
         self.show(None)
 
@@ -287,7 +302,7 @@ class FunctionArtists(Artists):
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
-        self._lines = LineCollection([], colors=GREY, linewidths=0.9, zorder=0.5, label=label)
+        self._lines = LineCollection([], zorder=0.5, **{**mark("prior"), "label": label})
         ax.add_collection(self._lines, autolim=False)
         self.artists = [self._lines]
         self.show(None)
@@ -337,7 +352,7 @@ class SpreadPanel(Artists):
             name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
             for name, (style, colour) in styles.items()
         }
-        legend_above(ax, columns=3)
+        legend_above(ax, columns=4)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
@@ -346,7 +361,7 @@ class SpreadPanel(Artists):
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
-            legend_above(self.axes, columns=3)
+            legend_above(self.axes, columns=4)
         return bool(changed)
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
@@ -374,11 +389,7 @@ class HistoryPanel(Artists):
     With ``longer`` the x axis is logarithmic up to 5000 steps, instead of linear up to 1500.
     """
 
-    _SERIES = (
-        ("free_energy", "-", BLACK, "F"),
-        ("complexity_cost", "--", PURPLE, "complexity"),
-        ("likelihood_cost", ":", RED, "likelihood"),
-    )
+    _SERIES = ("free_energy", "complexity_cost", "likelihood_cost")
 
     def __init__(self, ax: Axes, *, longer: bool = False) -> None:
         title = "Free energy F" if longer else "How the free energy F fell"
@@ -392,10 +403,7 @@ class HistoryPanel(Artists):
             ax.set_xticks([], minor=True)
         else:
             ax.set_xlim(0, 1500)
-        self._lines = {
-            key: ax.plot([], [], style, color=colour, lw=1.8, label=label)[0]
-            for key, style, colour, label in self._SERIES
-        }
+        self._lines = {key: ax.plot([], [], **mark(key))[0] for key in self._SERIES}
         self.artists = list(self._lines.values())
         legend_above(ax, columns=2 if longer else 3)
 
@@ -469,7 +477,7 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
             priors += ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
             lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
     priors[0].set_label("prior")
-    lines[0].set_label("posterior")
+    lines[0].set_label("fitted q")
     units = [(0, height.mean()), *((1, y) for y in height), (2, height.mean())]
     ax.plot(*np.transpose(units), "o", ms=16, mfc="white", mec=BLACK, zorder=3)
     ax.set_axis_off()

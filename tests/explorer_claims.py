@@ -50,9 +50,10 @@ def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
 
 
 def artist_data(explorer: Explorer) -> list[Any]:
-    """Return the limits of all panels and the data of all visible artists, exactly."""
+    """Return the limits of all visible panels and the data of all visible artists, exactly."""
     figure = explorer._worker.stage.canvas.figure
-    parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
+    shown_panels = filter(Axes.get_visible, figure.axes)
+    parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in shown_panels]
     for artist in explorer._worker.stage.canvas.moving:
         shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
         parts.append(shown)

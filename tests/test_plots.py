@@ -1,13 +1,22 @@
 """Limits of a panel, and curves drawn over others."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from explorer_claims import line
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from bdl_teach import plots
 from bdl_teach.predictive import Predictive
+
+MARKS = json.loads(Path(plots.__file__).with_name("marks.json").read_text("utf-8"))
+NAMES = [mark.pop("name") for mark in MARKS]
 
 
 @pytest.fixture
@@ -53,3 +62,23 @@ def test_overlay_shows_mean_and_epistemic_band_and_can_be_hidden(ax: Axes) -> No
     assert overlay.show(None)
     assert not overlay.show(None)
     assert [a.get_visible() for a in overlay.artists] == [False] * 3
+
+
+def test_legends_have_the_words_styles_and_order_of_the_list(ax: Axes) -> None:
+    x = np.linspace(-1.0, 1.0, 5)
+    plots.draw_truth(ax, x, x)
+    plots.OverlayArtists(ax, x, plots.POSTERIOR)
+    plots.FunctionArtists(ax, x, MARKS[NAMES.index("prior")]["label"])
+    plots.PredictiveArtists(ax, x, n_functions=2)
+    plots.draw_data(ax, x, x)
+    plots.HistoryPanel(ax)
+    plots.panel(ax, "", "", "")
+    drawn = {str(artist.get_label()): artist for artist in ax.get_legend_handles_labels()[0]}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [m["label"] for m in MARKS]
+    for mark in MARKS:
+        artist: Any = drawn[mark["label"]]
+        if isinstance(artist, Line2D):
+            assert {key: getattr(artist, f"get_{key}")() for key in mark} == mark
+        else:
+            assert to_hex(artist.get_edgecolor()[0]) == mark["color"].lower()
+            assert artist.get_alpha() == mark.get("alpha")

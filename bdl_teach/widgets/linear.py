@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import Problem, arrivals
-from bdl_teach.widgets._engine import controls, status, texts
+from bdl_teach.widgets._engine import controls, texts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.function_panel import FunctionPanel, Panel
 from bdl_teach.widgets._engine.model import Model
@@ -60,13 +60,12 @@ class LinearRegressionModel(Model[LinearResult]):
         return Pair() if name == "pair" else super().make_control(name)
 
     def make_panels(self, canvas: Canvas) -> None:
-        ratios = {"height_ratios": (1.35, 1), "width_ratios": (1.3, 1, 1)}
-        axes = canvas.figure.subplot_mosaic("fff;wpc", gridspec_kw=ratios)
-        title, prior, count = "What the model believes about y", axes["p"], axes["c"]
-        self.function = FunctionPanel(canvas, axes["f"], title, X_GRID)
-        self._make_weight_panel(axes["w"])
+        title = "What the model believes about y"
+        self.function = FunctionPanel(canvas, canvas.main("f")["f"], title, X_GRID)
+        self._make_weight_panel(canvas.context("weights", self._draw_weights)["c"])
         canvas.animate([self._area, *self._prior, self._draws, self._mean, self._pair])
         canvas.animate([self._row, self._filled])
+        prior, count = canvas.context("evidence", self._draw_evidence, "p;d").values()
         plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by features", "features d", "from best")
@@ -82,7 +81,7 @@ class LinearRegressionModel(Model[LinearResult]):
         """Prepare the plot of two weights, in prior sds, and the dots with which to choose them."""
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._weights, self._reach = ax, _REACH
-        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
+        ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH))
         ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
         black, blue, across = plots.BLACK, plots.BLUE, ax.transAxes
         self._prior = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
@@ -92,7 +91,7 @@ class LinearRegressionModel(Model[LinearResult]):
         self._pair = ax.text(0.03, 0.03, "", color=blue, fontsize=plots.LETTERS, transform=across)
         (self._row,) = ax.plot([], [], "o", ms=7, mfc="white", mec=black, mew=1.0, transform=across)
         (self._filled,) = ax.plot([], [], "o", ms=7, color=blue, transform=across)
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=4)
 
     def pointer_panels(self) -> list[Panel]:
         return [self.function, Panel(self._weights, kind="at")]
@@ -141,6 +140,12 @@ class LinearRegressionModel(Model[LinearResult]):
     def draw(self, result: LinearResult) -> None:
         shown = replace(result.prediction, samples=result.functions)
         self.function.update(result, shown)
+
+    def _draw_evidence(self, result: LinearResult) -> None:
+        self._by_prior.update(result.evidence_by_prior, result.prior_std)
+        self._by_count.update(result.evidence_by_count, len(result.posterior.mean))
+
+    def _draw_weights(self, result: LinearResult) -> None:
         pair, s, n = list(result.pair), result.prior_std, len(result.posterior.mean)
         mean, draws = result.posterior.mean[pair] / s, result.weights[:, pair] / s
         cov = result.posterior.cov[np.ix_(pair, pair)] / s**2
@@ -158,8 +163,6 @@ class LinearRegressionModel(Model[LinearResult]):
             self._reach = reach
             self._weights.set(xlim=(-reach, reach), ylim=(-reach, reach))
             self.canvas.redraw_background()
-        self._by_prior.update(result.evidence_by_prior, s)
-        self._by_count.update(result.evidence_by_count, n)
 
     def readings(self, result: LinearResult) -> dict[str, float]:
         sd, n, d = result.prediction.epistemic_std, len(result.data.x), len(result.posterior.mean)
@@ -169,6 +172,7 @@ class LinearRegressionModel(Model[LinearResult]):
         return {
             "d": d,
             "log_evidence": result.log_evidence,
+            "below": result.evidence_by_prior.max() - result.log_evidence,
             "best": PRIOR_STDS[np.argmax(result.evidence_by_prior)],
             "sd_middle": sd[_INSIDE].mean(),
             "sd_left": sd[0],
@@ -179,7 +183,7 @@ class LinearRegressionModel(Model[LinearResult]):
         }
 
     def words(self, result: LinearResult) -> dict[str, str]:
-        return status.shown_if(advice=len(result.data.x) > 0)
+        return {} if len(result.data.x) else {"line": "{before}"}
 
 
 def _posterior(

@@ -308,6 +308,8 @@ class ComparisonModel(MethodsModel):
         self._coverage = CoverageArtists(canvas, coverage)
         spread = canvas.context("spread", self._draw_spread)["c"]
         self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
+        for name in COMPARED:
+            self._spread.show(LABELS[name], name in _AT_START)
         canvas.animate(self._spread.artists)
         canvas.animate_seldom(self._spread.frame)
         self._arranged: list[str] = []
@@ -318,7 +320,7 @@ class ComparisonModel(MethodsModel):
         if names == self._arranged:
             return
         self._arranged, n = names, len(names)
-        columns = min(n, 3) if n <= 6 else 4
+        columns = n if n <= 3 else min(-(-n // 2), 4)
         for name, panel in self._panels.items():
             shown, ax = name in names, panel.axes
             i = names.index(name) if shown else 0
@@ -622,7 +624,7 @@ class CoverageArtists:
             region: ax.plot([], [], marker, color=colour, ms=8, mec="white", label=region)[0]
             for region, (marker, colour) in _MARKS.items()
         }
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=4)
         canvas.animate([self._level, *self._marks.values()])
 
     def set_rows(self, rows: list[str]) -> bool:

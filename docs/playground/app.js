@@ -446,7 +446,10 @@
     return factors.map((factor) => factor * power).find((value) => value >= number);
   }
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const MARKS = Object.fromEntries(PLAYGROUND_MARKS.map((mark) => [mark.name, mark]));
+  const PATTERNS = { "-": [], "--": [3.7, 1.6], "-.": [6.4, 1.6, 1, 1.6], ":": [1, 1.65] }; // in widths of the line, as matplotlib has them
+  const dashes = ({ linestyle, linewidth }) => PATTERNS[linestyle].map((length) => length * linewidth);
+  const colour = (name) => getComputedStyle(panels[0].canvas).getPropertyValue(`--${name}`).trim();
   const MARGIN = { left: 46, right: 10, top: 10, bottom: 26 };
 
   function scales(panel) {
@@ -474,16 +477,18 @@
     c.beginPath();
     c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
     c.clip();
-    if (state.lines) strands(c, s, priorLines(), colour("soft"));
+    if (state.lines) strands(c, s, priorLines(), MARKS.prior);
     if (answer) {
-      band(c, s, answer.mean, answer.std.map((sd) => Math.hypot(sd, state.noise)), colour("total"), 0.22);
-      band(c, s, answer.mean, answer.std, colour("band"), 0.42);
-      if (answer.lines.length > GRID.length) strands(c, s, answer.lines, colour("draw"));
-      if (answer.before) curve(c, s, answer.before, colour("mean"), 1, [2, 4]);
-      curve(c, s, answer.mean, colour("mean"), 2.5);
+      const { mean, std } = answer, hmc = answer.method === "hmc";
+      band(c, s, mean, std.map((sd) => Math.hypot(sd, state.noise)), MARKS.total);
+      band(c, s, mean, std, MARKS.epistemic);
+      if (answer.lines.length > GRID.length) strands(c, s, answer.lines, MARKS.drawn);
+      if (answer.before) curve(c, s, answer.before, { ...MARKS.mean, linewidth: 0.8 });
+      for (const side of hmc ? [-2, 2] : []) curve(c, s, mean.map((m, i) => m + side * std[i]), MARKS.posterior_band);
+      curve(c, s, mean, hmc ? MARKS.posterior_mean : MARKS.mean);
     }
     const of = truth();
-    if (of) curve(c, s, GRID.map(of), colour("truth"), 1.5, [6, 4]);
+    if (of) curve(c, s, GRID.map(of), MARKS.truth);
     points().forEach(([x, y], i) => dot(c, s.x(x), s.y(y), i === chosen && document.activeElement === canvas));
     c.restore();
   }
@@ -492,7 +497,7 @@
   function shade(c, s) {
     const x = points().map((p) => p[0]), gap = widestGap(points());
     const places = gap ? [gap] : [[-1, Math.min(...x)], [Math.max(...x), 1]];
-    c.fillStyle = colour("truth");
+    c.fillStyle = colour("fault");
     c.globalAlpha = 0.07;
     for (const [low, high] of places) {
       c.fillRect(s.x(low), MARGIN.top, s.x(high) - s.x(low), s.height - MARGIN.top - MARGIN.bottom);
@@ -547,25 +552,25 @@
     return { values, text, shared: shared.filter(Boolean).join(" ") };
   }
 
-  function curve(c, s, f, style, width, dash = []) {
-    c.strokeStyle = style;
-    c.lineWidth = width;
-    c.setLineDash(dash);
+  function curve(c, s, f, mark) {
+    c.strokeStyle = mark.color;
+    c.lineWidth = mark.linewidth;
+    c.globalAlpha = mark.alpha ?? 1;
+    c.setLineDash(dashes(mark));
     c.beginPath();
     f.forEach((y, i) => c.lineTo(s.x(GRID[i]), s.y(y)));
     c.stroke();
     c.setLineDash([]);
-  }
-
-  function strands(c, s, lines, style) {
-    c.globalAlpha = 0.55;
-    for (let from = 0; from < lines.length; from += GRID.length) curve(c, s, lines.subarray(from, from + GRID.length), style, 1);
     c.globalAlpha = 1;
   }
 
-  function band(c, s, mean, std, style, alpha) {
-    c.fillStyle = style;
-    c.globalAlpha = alpha;
+  function strands(c, s, lines, mark) {
+    for (let from = 0; from < lines.length; from += GRID.length) curve(c, s, lines.subarray(from, from + GRID.length), mark);
+  }
+
+  function band(c, s, mean, std, mark) {
+    c.fillStyle = mark.color;
+    c.globalAlpha = mark.alpha;
     c.beginPath();
     for (let i = 0; i < GRID.length; i++) c.lineTo(s.x(GRID[i]), s.y(mean[i] + 2 * std[i]));
     for (let i = GRID.length - 1; i >= 0; i--) c.lineTo(s.x(GRID[i]), s.y(mean[i] - 2 * std[i]));
@@ -574,13 +579,18 @@
   }
 
   function dot(c, x, y, isChosen) {
-    c.beginPath();
-    c.arc(x, y, isChosen ? 7 : 4.2, 0, 2 * Math.PI);
-    c.fillStyle = colour(isChosen ? "chosen" : "dot");
-    c.fill();
-    c.strokeStyle = colour("paper");
-    c.lineWidth = 1;
-    c.stroke();
+    const { color, markeredgewidth } = MARKS.data, arm = isChosen ? 8 : 5.5;
+    c.strokeStyle = isChosen ? colour("chosen") : color;
+    c.lineWidth = isChosen ? 2 * markeredgewidth : markeredgewidth;
+    c.stroke(new Path2D(`M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`));
+  }
+
+  /** The line, cross or patch that stands for a mark in the legend. */
+  function swatch(mark) {
+    const { color, alpha = 1, marker, linewidth = 0, markeredgewidth = linewidth } = mark, line = linewidth > 0;
+    const path = line ? "M0 6h26" : marker ? "M7.5 6h11M13 .5v11" : "M0 0h26v12H0z", drawn = line || marker;
+    return `<svg><path d="${path}" opacity="${alpha}" fill="${drawn ? "none" : color}" stroke="${drawn ? color : "none"}"`
+      + ` stroke-width="${markeredgewidth}" stroke-dasharray="${line ? dashes(mark) : ""}"/></svg>`;
   }
 
   function priorLines() {
@@ -826,8 +836,10 @@
     const { units } = state, [noise, sd] = [state.noise, priorSd()].map((value) => show(value * units[3]));
     $("scale").textContent = units === COURSE ? "" : say("scale", { noise, sd });
     if (playing) $("play").textContent = say("pause");
-    const marks = ["mean", "epistemic", "total", "draws", ...(truth() ? ["truth"] : [])];
-    $("legend").replaceChildren(...marks.map((name) => element("span", {}, element("i", { className: name }), say(`legend.${name}`))));
+    const hmc = panels.some(({ method }) => method === "hmc");
+    const hidden = { prior: !state.lines, posterior_mean: !hmc, posterior_band: !hmc, truth: !truth() };
+    const marks = PLAYGROUND_MARKS.filter(({ name }) => name in PLAYGROUND_WORDS.en.legend && !hidden[name]);
+    $("legend").innerHTML = marks.map((mark) => `<span class="${mark.name}">${swatch(mark)}${say(`legend.${mark.name}`)}</span>`).join("");
     writeAddress();
     paint();
   }
@@ -981,12 +993,8 @@
   for (const folded of [$("more"), $("why")]) { // what unfolds below the edge comes into view
     folded.addEventListener("toggle", () => folded.open && folded.scrollIntoView({ block: "nearest" }));
   }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   for (const [event, printed] of [["beforeprint", true], ["afterprint", false]]) { // paper is white
-    addEventListener(event, () => {
-      document.documentElement.classList.toggle("printed", printed);
-      panels.forEach(drawPanel);
-    });
+    addEventListener(event, () => document.documentElement.classList.toggle("printed", printed));
   }
   addEventListener("hashchange", load);
 

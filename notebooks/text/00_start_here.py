@@ -104,6 +104,8 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #
+# **One run and many.** A cell shows one run; what the text says beyond it was measured in *worlds*, each with data and starts of its own, mostly twenty. `claims.show` prints what was found: the sentence, the mean effect ± its standard error, the limit that was set beforehand, and in how many worlds it was met. A sentence *holds* if the mean is inside the limit by two standard errors and enough of the worlds agree. It *does not hold* if the mean is outside by as much, or too few worlds agree. In between it is *open*: neither shown nor refuted.
+#
 # **For lecturers:** every cell has a slide type. `python3 -m bdl_teach deck 3` makes a deck of chapter 3, one file that needs no network, with the notes of [TEACHING.md](TEACHING.md) as speaker notes.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -49,7 +49,7 @@ explorer
 #
 # 1. A ninth point arrives right beside another one. Can the epistemic band get *wider* anywhere?
 # 2. The prior σ of the weights, how large they were thought to be before the data, grows from 10 to 30. Does the *training* error go up or down? And the evidence?
-# 3. The model is a straight line, the truth a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
+# 3. The model is a straight line, the true function a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
 # 4. Far outside the data, at x = ±1, what decides the width of the band: the data, the noise, or the prior? And how wide will it be at x = 2, where there is nothing at all?
 
 # %% slideshow={"slide_type": "skip"}
@@ -526,7 +526,7 @@ assert np.isclose(chosen, 0.2, rtol=0.01)  # nothing is drawn here but the 60 pa
 assert max(unseen) - unseen[np.argmax(by_prior)] < 0.002
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **When it misleads.** The evidence is a score of the points that you have, not of those to come. Six bumps, 32 points of the sine, six values of σ_p from 0.3 to 100, ten data sets in each of twenty worlds: on most of them the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> It costs little, less than a twentieth of a nat a point, <!-- claim: evidence-loses-little --> where the worst of the six would cost more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
+# **When it misleads.** The evidence is a score of the points that you have, not of those to come. We tried six values of σ_p from 0.3 to 100, with six bumps and 32 points of the sine, on ten data sets in each of twenty worlds. On most data sets the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> The loss is small, less than a twentieth of a nat a point; <!-- claim: evidence-loses-little --> the worst of the six priors would lose more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("evidence-can-prefer-a-worse-test", "evidence-loses-little",
@@ -602,7 +602,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2, 3, 5 and 6 replace the integral by an *optimisation* over simple distributions (variational inference), which chapter 4 puts to the test; chapter 7 by a *sequence* of one-point updates like (1.8); chapter 8 by many trained networks, by a Gaussian round one of them, or by a walk with noise; and NUTS (a Markov chain), the yardstick of chapters 4 and 10, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2, 3, 5 and 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 4 puts it to the test. Chapter 7 replaces it by a *sequence* of one-point updates like (1.8), and chapter 8 by many trained networks, by a Gaussian round one of them, or by a walk with noise. Markov chains (HMC and NUTS), the yardstick of chapters 4 and 10, draw from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?
@@ -700,7 +700,7 @@ assert (inside < outside).all()
 fig, ax = plt.subplots(figsize=(6.5, 5))
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.stack([np.cos(angle), np.sin(angle)])
-shapes = (("posterior", np.linalg.cholesky(pair), GREY, "-"),
+shapes = (("true posterior", np.linalg.cholesky(pair), GREY, "-"),
           ("reverse KL", np.diag(inside), RED, "-"), ("forward KL", np.diag(outside), BLUE, "--"))
 for name, factor, colour, style in shapes:
     ax.plot(*(2 * factor @ circle + mean[4:6, None]), style, color=colour, label=f"{name}, 2 sd")
@@ -791,7 +791,7 @@ line_fit = explorer.preset("sure and wrong").result
 off = np.abs(line_fit.prediction.mean - data.truth(line_fit.x_grid)[:, 0])
 among = np.abs(line_fit.x_grid[:, 0]) <= 0.5
 print(f"straight line: epistemic sd {line_fit.prediction.epistemic_std[among].mean():.2f}, "
-      f"distance to the truth {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
+      f"off the true function by {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
 assert off[among].mean() > 5 * line_fit.prediction.epistemic_std[among].mean()
 curved = explorer.set(n_features=6).result
 assert curved.log_evidence > line_fit.log_evidence + 100
@@ -863,7 +863,7 @@ assert exercises.check("1.2", solution_2, record=False)
 #
 # - **a** If the weights were known exactly, a prediction of $y$ would have no uncertainty.
 # - **b** The plug-in prediction announces less variance than the posterior predictive, because it leaves the epistemic part out.
-# - **c** A narrow epistemic band means that the model is near the truth.
+# - **c** A narrow epistemic band means that the model is near the true function.
 # - **d** Let the points come in another order: each may be predicted better or worse than before, but the evidence stays what it was.
 # - **e** If a model fits the training data better than another, its evidence is higher.
 # - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
@@ -1049,7 +1049,7 @@ panel(ax, "Each point goes where the model knows least", "x", "epistemic sd")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.10 Experiment: how loud are the data?
-# `problems` is a sequence of 24 data sets `(x, y)`: 16 points of our sine each, with noise whose sd differs from set to set. Return your estimate of the sd of each. On average over the sets, the logarithm of estimate over truth must be within ±0.12 of 0, and scatter by at most 0.5. Draw first, for one or two of the sets: the log evidence over `noise_std`, for 2, 6 and 10 bumps, and beside each curve the training RMSE of least squares (1.2).
+# `problems` is a sequence of 24 data sets `(x, y)`: 16 points of our sine each, with noise whose sd differs from set to set. Return your estimate of the sd of each. On average over the sets, the logarithm of your estimate over the true sd must be within ±0.12 of 0, and scatter by at most 0.5. Draw first, for one or two of the sets: the log evidence over `noise_std`, for 2, 6 and 10 bumps, and beside each curve the training RMSE of least squares (1.2).
 #
 # <details><summary>Hint</summary>The evidence judges the noise as it judges a prior. If you would rather use the training error: how many of the n points did the fit use up (1.14)?</details>
 
@@ -1091,7 +1091,7 @@ for d, colour, style in ((2, GREY, ":"), (6, RED, "--"), (10, BLUE, "-")):
     phi_d = features.bumps(one_set.x, d)
     rest = one_set.y - phi_d @ np.linalg.lstsq(phi_d, one_set.y, rcond=None)[0]
     ax.axvline(np.sqrt(np.mean(rest**2)), color=colour, ls=style, lw=1)  # its training RMSE
-ax.axvline(2.0, color="black", lw=1, label="truth (thin: training RMSE)")
+ax.axvline(2.0, color="black", lw=1, label="true noise sd (thin: training RMSE)")
 ax.set_ylim(-60, -30)
 panel(ax, "The evidence counts what the fit used up", "noise sd", "log evidence, nats")
 
@@ -1140,7 +1140,7 @@ for prior_std in (6.0, 600.0):
 assert (np.array(found[1]) < np.array(found[0])).all()  # worse in all three
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the gap is large where the draws disagree:
+# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the difference is large where the draws disagree:
 
 # %% slideshow={"slide_type": "fragment"}
 log_each = stats.norm(w_draws[:2000] @ phi_grid.T, 1.0).logpdf(data.truth(x_grid)[:, 0])

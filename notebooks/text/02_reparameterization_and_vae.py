@@ -18,7 +18,7 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Run the cell below** (Shift+Enter), then point anywhere on the map. A network has learnt to write each picture of a digit as *two* numbers, its place on the map, without ever seeing a label; the picture in the middle is what it makes of the place that you point at. What lies between two digits?
+# **Run the cell below** (Shift+Enter), then point anywhere on the map. A network has learnt to write each picture of a digit as *two* numbers, its place on the map, without ever seeing a label; beside the map is the picture that it makes of the place that you point at. What lies between two digits?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import VAEExplorer
@@ -48,7 +48,7 @@ explorer
 # The encoder makes a code as $z = \mu + \sigma\odot\varepsilon$, a mean plus a spread times standard normal noise. The loss is an error of the picture plus β times the KL, a term that grows as the codes leave a standard normal distribution.
 #
 # 1. Cut the KL term away and encode without noise. Where will the codes lie on the map?
-# 2. β grows from 1 to 4. What will the picture under the sliders look like, wherever you put them?
+# 2. β grows from 1 to 4. What will the decoded picture look like, wherever you point?
 # 3. Two estimators have the same mean, the gradient. To the cost you add the constant 10. Which of them gets noisier?
 # 4. You want new digits. Which $z$ do you decode: $\sigma\odot\varepsilon$ with the encoder's σ, or ε itself?
 
@@ -446,7 +446,7 @@ assert estimate.var() < 0.1 * (f * eps).var()
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.6 A VAE from scratch
 #
-# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: minus the cross-entropy. (A grey value $x_j$ is no coin toss. But toss a coin with that probability for each pixel, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$: the cross-entropy is linear in $x$, so with grey values it is the *mean* of $-\log p(\tilde x\mid z)$ over such tosses. With β = 1, what we minimise is then a bound, too: on the mean of $-\log p(\tilde x)$ over random black-and-white versions of the picture.) The loss is
+# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: minus the cross-entropy. A grey value $x_j$ is not 0 or 1. Take it for the probability that the pixel is white, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$. The cross-entropy is linear in $x$, so with grey values it is the *mean* of $-\log p(\tilde x\mid z)$ over such black-and-white pictures $\tilde x$. The loss is
 #
 # $$\mathcal L_\beta(x) = -\frac1S\sum_{s=1}^S\log p(x\mid \mu+\sigma\odot\varepsilon_s) + \beta\,\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
@@ -574,7 +574,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what the model was to maximise, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better. <!-- claim: a-cheap-code-rebuilds-better --> Above 1 the code says less, until it says nothing. <!-- claim: a-dear-code-says-nothing --> In both cases the bound on the probability of the data, which the model was to maximise, is lower than at β = 1. <!-- claim: beta-one-has-the-best-bound --> A code that says nothing costs nothing: an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -674,7 +674,7 @@ far = explorer.preset("off the map").result.image
 print(f"far outside it still answers, as sure as ever: darkest pixel {far.max():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β.** (Question 2: at β = 4 the code has collapsed. <!-- claim: a-dear-code-says-nothing --> All digits are at the origin, and the picture is the mean digit wherever the sliders are.)
+# **β.** (Question 2: at β = 4 the code has collapsed. <!-- claim: a-dear-code-says-nothing --> All digits are at the origin, and the decoded picture is the mean digit, wherever you point.)
 
 # %% slideshow={"slide_type": "fragment"}
 for beta in (0.1, 10**0.3, 10**0.6):
@@ -689,6 +689,8 @@ assert np.abs(corner.ravel() - train.mean(axis=0)).max() < 0.15
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Model and seed.** (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->) Another seed gives another map, mirrored, its axes swapped, with other neighbours: the prior is round, so that a mirrored or swapped map costs nothing (a turned one may cost a little, since the coordinates of $q$ are independent), and there are many good arrangements. The ELBO differs by less than a nat; <!-- claim: starts-agree-in-elbo --> the coordinates mean nothing by themselves.
+#
+# (Question 4: ε itself. *Mistakes in circulation*, below, draws the pictures of both.)
 
 # %% slideshow={"slide_type": "fragment"}
 round_codes = explorer.preset("VAE").result.codes
@@ -702,7 +704,7 @@ print(f"mean and sd of the codes: VAE {round_codes.mean(0).round(1)}, {round_cod
 assert np.hypot(loose.mean(0), loose.std(0) - 1).max() > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick. Left: the cost and where $z$ is drawn. Middle: the error of each estimate. Right: theory (lines) and what was measured (marks).
+# **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick: the cost and where $z$ is drawn; the error of each estimate; and theory (lines) beside what was measured (marks).
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import GradientLab

@@ -337,7 +337,7 @@ for kind, last in floor.items():
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Many inputs.** With more weights a unit has more noise in common for all rows. How much of it do the signs remove? All that other weights contribute; only the $|\varepsilon|$ of the weight itself is left. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
+# **Many inputs.** With more weights a unit has more noise in common for all rows. Flipout's signs remove what the *other* weights contribute to this common noise. What the weight's own $|\varepsilon|$ contributes stays. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
 # For σ, local draws beat even a fresh $W$ for each row. Given $b$, the mean of $\varepsilon_i$ is $x_i\sigma_i\zeta/\sqrt\delta$. Put it in the place of $\varepsilon_i$, and the gradient of section 5.3 comes out: what $b$ does not need is averaged over beforehand. An average is never noisier than what it averages (Rao-Blackwell).
 
@@ -487,7 +487,7 @@ assert np.sqrt((difference**2).sum()) < 3 * error  # the same mean, up to Monte-
 assert total["shared", 128] > 4 * total["local", 128]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Less noise, at the same learning rate and in the same 1500 steps (so many have all fits of this chapter's claims), means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? Under one prior, $F$ compares any two $q$, of one family or of two, by their KL to the posterior (copies included, [section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Twenty worlds, each a data set and a start, 32 points, the mixture prior; beside them one network by maximum likelihood:
+# Less noise, at the same learning rate and in the same 1500 steps, means less jumping about the optimum, and a lower free energy. (All fits of this chapter's claims have 1500 steps.) <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? Under one prior, the $q$ with the lower $F$ has the smaller KL to the posterior, even if the two are of different families. That KL also counts copies that predict the same ([section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Twenty worlds, each a data set and a start, 32 points, the mixture prior; beside them one network by maximum likelihood:
 
 # %% slideshow={"slide_type": "fragment"}
 found_here = claims.show(
@@ -539,7 +539,7 @@ for m, sd in ((0.0, 0.05), (0.2, 0.1), (0.5, 0.3), (1.5, 0.6)):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The last two layers.** Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: different columns of $W$), and mean $e_j$ and variance $s_j$ of a *rectified* Gaussian are known (chapter 7 derives them). The output is a sum of rectified values times independent weights with means $m_j$ and variances $v_j$, and a bias (0). Products of independent things: $\operatorname{Var}[wb] = v\,\mathbb E[b^2] + m^2\operatorname{Var}[b]$. So
+# **The last two layers.** Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: different columns of $W$), and mean $e_j$ and variance $s_j$ of a *rectified* Gaussian are known ([section 7.5](07_probabilistic_backpropagation.ipynb) has the formulas). The output is a sum of rectified values times independent weights with means $m_j$ and variances $v_j$, and a bias (0). Products of independent things: $\operatorname{Var}[wb] = v\,\mathbb E[b^2] + m^2\operatorname{Var}[b]$. So
 #
 # $$\mathbb E[f] = m_0 + \sum_j m_je_j, \quad \operatorname{Var}[f] = v_0 + \sum_j \big[v_j(s_j+e_j^2) + m_j^2s_j\big], \quad \mathbb E(y-f)^2 = (y-\mathbb E f)^2 + \operatorname{Var}[f]. \tag{5.15}$$
 #

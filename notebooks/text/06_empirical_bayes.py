@@ -18,7 +18,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Run the cell below** (Shift+Enter), then choose *per weight* under *prior*. Until then every weight has the prior $\mathcal N(0, \sigma_p^2)$, with a $\sigma_p$ set by hand; now each weight learns its own. How many weights are left in use?
+# **Run the cell below** (Shift+Enter), then choose *per weight* under *prior*. Until then every weight has the prior $\mathcal N(0, \sigma_p^2)$, with a $\sigma_p$ set by hand; now each weight learns its own. The weights that are not needed are *switched off*: their learnt prior is so narrow that it holds them at 0. How many are left in use?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import EmpiricalBayesExplorer
@@ -36,7 +36,7 @@ explorer
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Time** 59 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 10
+# **Time** 58 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 4 · 6.11: 2 · opening and end: 10
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -502,9 +502,9 @@ print(f"largest |γ|: {np.abs(fits['all'].gamma).max():.0f} in steps of μ, "
 assert max(again, above[0]) < 15 and 30 < above[1] < 120
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The learnt prior is in the right place: after 1500 steps, as all fits of this section, set by hand, it does as well as the best of the sweep to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends on average within fifteen nats of where the sweep does. <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
+# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep, to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends on average within fifteen nats of where the sweep does. (All fits of this section have 1500 steps.) <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
 #
-# **The same bound, other steps.** With one prior for all weights and local draws, steps of γ and ρ stop on average at a free energy more than 30 nats above that of steps of μ and ρ from the same start at the same rate. <!-- claim: steps-of-gamma-stop-far-above --> It is the *coordinates*, not the method. A weight that the data speak about has a large γ: see the cell. (Its two fits also differ in estimator, rate and start; those of the claim do not.) When σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
+# **The same bound, other steps.** With one prior for all weights and local draws, steps of γ and ρ stop on average at a free energy more than 30 nats above that of steps of μ and ρ from the same start at the same rate. <!-- claim: steps-of-gamma-stop-far-above --> It is the *coordinates*, not the method. A weight that the data speak about has a large γ, as the cell shows. When its σ shrinks, as it must, μ = γσ shrinks with it, though the data want μ where it is. The new variables are good for *writing* the KL and poor for training. (The two fits of the cell differ in estimator, rate and start as well; those of the claim differ in the variables alone.)
 #
 # **A weak spot** is of the same kind. In steps of γ a weight that is switched off early, before it was of use, does not come back (section 6.7). With a prior for each weight, start with weak weights, γ around 1, and the network ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up --> In steps of μ the slope of the likelihood does not die with σ, and a weak and a strong start (of the quiet estimator's own) end on average within fifteen nats of each other. <!-- claim: in-steps-of-mu-no-start-gives-up -->
 #
@@ -659,7 +659,7 @@ assert not any(finding.falls for finding in found)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the source's claim stands for our variant of its network (with biases, local draws and layers scaled by their width), on this table: with 60 units the training AUC is less than 0.05 above the test AUC, <!-- claim: sixty-units-do-not-overfit --> 60 units rank new patients as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set at width 16, gains more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.) In a checkout, `python3 -m bdl_teach reproduce eb-alzheimers` computes the source's whole table.
+# So the source's claim stands on this table, for our variant of its network (with biases, local draws and layers scaled by their width). With 60 units the training AUC is less than 0.05 above the test AUC. <!-- claim: sixty-units-do-not-overfit --> Compared with 16 units, 60 rank new patients as well, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set at width 16, gains, on average, more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.) In a checkout, `python3 -m bdl_teach reproduce eb-alzheimers` computes the source's whole table.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.10 A correlation of 0.97

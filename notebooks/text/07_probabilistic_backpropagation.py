@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 14
+# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 5 · 7.8: 4 · 7.9: 8 · 7.10: 5 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -243,7 +243,7 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight: the others are integrated out, $f_k(w_k) = \mathbb E[f\mid w_k]$ with the same $Z$, and the nearest Gaussian with independent weights has the moments of each marginal of $\tilde p$. PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight $w_k$, if $f$ is replaced by its mean over all other weights, $f_k(w_k) = \mathbb E[f\mid w_k]$; $Z$ is the same. The nearest Gaussian with independent weights has, for each weight, the mean and variance of that weight under $\tilde p$. PBP computes $\log Z$ by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
@@ -403,7 +403,7 @@ assert abs(np.linspace(0.005, 1, 1991)[nll_of_v.argmin()] - 0.04) < 1e-3
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.7 The noise: a Gamma that learns
 #
-# So far the noise was given. PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (7.10) is the mean of the noise variance:
+# So far the noise was given. PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1, β is 5, so that its noise differs a little from that of the cells.) What enters (7.10) is the mean of the noise variance:
 #
 # $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
@@ -467,7 +467,7 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. (A product of Gaussians adds precisions and shifts, one of Gammas adds α − 1 and β.) Then, weight by weight:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. When Gaussian densities are multiplied, their precisions add, and so do their shifts. When Gamma densities are multiplied, their α − 1 add, and so do their β. Then, weight by weight:
 #
 # 1. **Take it out.** What is left without the factor is the **cavity**: of the weight, and of λ, too,
 #
@@ -556,7 +556,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the truth, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5
@@ -596,7 +596,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part the noise, which takes the whole sine: told σ, PBP misses by less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still by more than 3. <!-- claim: told-the-noise-it-still-misses --> Not its *independent Gaussians*, nor its prior: mean field at its lowest, told σ, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told σ, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told σ, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?
@@ -878,7 +878,7 @@ assert not any(finding.falls for finding in found)
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
+# **Does PBP beat the point estimate?** Among the data, not with 40 epochs. <!-- claim: pbp-40-epochs-lose-among-the-data --> The noise level starts at the spread of y, and thirty-two points are too few to learn it in that time. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
 # **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture loses more among the data. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS.
 

@@ -37,7 +37,7 @@ explorer
 # - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
 # - write down the Gaussian process that an infinitely wide network is.
 #
-# **Time** 55 minutes · **Minutes per section** 8.1: 7 · 8.2: 5 · 8.3: 5 · 8.4: 8 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 9
+# **Time** 55 minutes · **Minutes per section** 8.1: 7 · 8.2: 5 · 8.3: 5 · 8.4: 8 · 8.5: 2 · 8.6: 5 · 8.7: 4 · 8.8: 5 · 8.9: 2 · 8.10: 2 · opening and end: 10
 #
 # **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -150,7 +150,7 @@ assert level > potential(w).max() + 10
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
 for (name, u), style in zip(heights.items(), ("-", "--", "-."), strict=True):
     axes[0].plot(t, u, style, color={"-": BLUE, "--": ORANGE, "-.": GREEN}[style], label=name)
-axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the posterior")
+axes[0].axhline(level, color=plots.GREY, ls=":", label="draws of the true posterior")
 axes[0].set(yscale="log", ylim=(25, 9000))
 panel(axes[0], "A wall between two good fits", "share of the way", "U in nats", loc="upper left")
 for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
@@ -225,14 +225,14 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
     ax.plot(x_grid, p.samples.T, color="0.7", lw=0.8)
     for k in (-2, 2):
         edge = p.mean + k * p.epistemic_std
-        ax.plot(x_grid, edge, color=BLUE, label="±2 sd" if k > 0 else None)
+        ax.plot(x_grid, edge, color=BLUE, label="±2 sd epistemic" if k > 0 else None)
     plots.draw_data(ax, data.x, data.y)
     plots.draw_truth(ax, x_grid, data.truth(x_grid))
     ax.set_ylim(-30, 25)
     panel(ax, f"{name}: ten members in grey", "x", "y", loc="lower left", ncols=3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
+# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the true function, on average. <!-- claim: anchors-cover-more-of-the-gap -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.3 Dropout, and why its band cannot open
@@ -342,7 +342,7 @@ for prior_std in (0.3, 1.0, 3.0, 10.0):
 #
 # $$P(w\mid D) \approx \mathcal N(w^*, \Lambda^{-1}), \qquad \Lambda = \frac{J^\top J}{\sigma^2} + \frac{I}{\sigma_p^2} , \tag{8.5}$$
 #
-# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one; with minibatches and normalisation layers there may be none, and Antorán et al. (2022) then look for the minimum of the *linear* model. How far from a mode it may be says the *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats: what (8.5) still promises to a Newton step. At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side.
+# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one; with minibatches and normalisation layers there may be none, and Antorán et al. (2022) then look for the minimum of the *linear* model. The *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats, says how far $w^*$ is from a mode: by so much would $U$ fall in one Newton step, if it were the parabola of (8.5). At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side. Since $J$ jumps where a ReLU switches on, the band has steps there.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.5

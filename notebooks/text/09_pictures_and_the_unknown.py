@@ -36,7 +36,7 @@ explorer
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Time** 41 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 3 · opening and end: 9
+# **Time** 42 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 3 · opening and end: 10
 #
 # **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -207,7 +207,7 @@ for ax, (picture, p, title) in zip(axes, shown, strict=True):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.4 Two kinds of uncertainty, for classes
 #
-# How unsure the mean is says its **predictive entropy**
+# The **predictive entropy** says how unsure the mean of the networks' probabilities is:
 #
 # $$H[\bar p] = -\sum_c \bar p_c \log \bar p_c . \tag{9.3}$$
 #
@@ -320,7 +320,7 @@ said = np.linspace(0.01, 0.99, 99)  # what is said of the first
 log_loss = -truth[0] * np.log(said) - truth[1] * np.log(1 - said)
 squared = 2 * (truth[0] * (1 - said) ** 2 + truth[1] * said**2)
 for score in (log_loss, squared):
-    assert np.isclose(said[np.argmin(score)], 0.7)  # strictly proper: lowest at the truth
+    assert np.isclose(said[np.argmin(score)], 0.7)  # proper: lowest at the true 0.7
 print("accuracy: 0.7 for whoever says 0.51, and for whoever says 0.99")
 
 
@@ -434,7 +434,7 @@ for fraction in (0.0, 0.5, 0.9):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On new digits half of the weights can go, give or take a fiftieth of the accuracy; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The sinusoid's network of chapter 3 could spare nine tenths. <!-- claim: nine-tenths-can-go --> A rule of thumb about pruning is a rule about a network and its recipe.)
+# The cell prunes this chapter's one network. Over twenty worlds of *digits*, half of the weights can go, and the accuracy changes by less than a fiftieth; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The sinusoid's network of chapter 3 could spare nine tenths. <!-- claim: nine-tenths-can-go --> A rule of thumb about pruning is a rule about a network and its recipe.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.10 To be silent
@@ -468,21 +468,21 @@ panel(ax, "Fewer answers, fewer of them wrong", "coverage κ", "risk R(κ)", loc
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.11 Three kinds of network, many worlds
 #
-# A *world* has a split of its own, starts of its own, and (of the small digits) two classes of its own that are strange. What twenty worlds say of networks of 30 epochs:
+# A *world* has a split of its own, starts of its own, and (of the small digits) two classes of its own that are strange. What twenty worlds say, on average, of networks of 30 epochs:
 #
 # | | clothes, digits strange | digits, two classes strange |
 # |---|---|---|
 # | one network's energy against its entropy | notices more strangers <!-- claim: energy-notices-strangers --> | |
-# | BBB's information, thirty draws, against one network's entropy | notices more <!-- claim: bbb-notices-strangers --> | no more, to within 0.04 of AUROC <!-- claim: bbb-notices-strange-digits-no-better --> |
-# | the same against one network's energy | notices no fewer, to 0.05 <!-- claim: bbb-notices-strangers-no-worse-than-an-energy --> | |
+# | BBB's information, thirty draws, against one network's entropy | notices more <!-- claim: bbb-notices-strangers --> | no more: AUROC at most 0.04 higher <!-- claim: bbb-notices-strange-digits-no-better --> |
+# | the same against one network's energy | notices no fewer: AUROC at most 0.05 lower <!-- claim: bbb-notices-strangers-no-worse-than-an-energy --> | |
 # | the ensemble's information against one network's entropy | notices more <!-- claim: ensemble-notices-strangers --> | notices more <!-- claim: ensemble-notices-strange-digits --> |
-# | the same against one network's energy | notices no fewer, to 0.05 <!-- claim: ensemble-notices-strangers-no-worse-than-an-energy --> | |
-# | BBB's information, thirty draws, against the ensemble's | notices no fewer, to 0.05 <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> | notices fewer <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> |
-# | BBB's information, five draws, against the ensemble's | notices no more, to 0.1; <!-- claim: five-draws-notice-no-more-strangers-than-five-members --> fewer than thirty draws <!-- claim: thirty-draws-notice-more-strangers-than-five --> | |
-# | BBB's accuracy | no higher than the ensemble's, to 0.005 <!-- claim: bbb-classifies-clothes-no-better --> | one network's, give or take a fiftieth <!-- claim: bbb-classifies-digits-no-better --> |
-# | log loss on digits | | the ensemble's no higher than one network's, to 0.01 nats, <!-- claim: ensemble-log-loss-on-digits-is-no-higher --> BBB's no lower than the ensemble's, to 0.005 <!-- claim: bbb-log-loss-on-digits-is-no-lower --> |
+# | the same against one network's energy | notices no fewer: AUROC at most 0.05 lower <!-- claim: ensemble-notices-strangers-no-worse-than-an-energy --> | |
+# | BBB's information, thirty draws, against the ensemble's | notices no fewer: AUROC at most 0.05 lower <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> | notices fewer <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> |
+# | BBB's information, five draws, against the ensemble's | notices no more: AUROC at most 0.1 higher; <!-- claim: five-draws-notice-no-more-strangers-than-five-members --> fewer than thirty draws <!-- claim: thirty-draws-notice-more-strangers-than-five --> | |
+# | BBB's accuracy | not more than 0.005 above the ensemble's <!-- claim: bbb-classifies-clothes-no-better --> | one network's, give or take a fiftieth <!-- claim: bbb-classifies-digits-no-better --> |
+# | log loss on digits | | the ensemble's is at most 0.01 nats above one network's, <!-- claim: ensemble-log-loss-on-digits-is-no-higher --> BBB's is at most 0.005 below the ensemble's <!-- claim: bbb-log-loss-on-digits-is-no-lower --> |
 #
-# So, question 1: on digits neither, to a fiftieth. Question 2: *it depends on what is strange*. Strangers from another world (digits among clothes) thirty draws of Bayes by Backprop notice no worse than five networks, to 0.05 of AUROC; strangers of the same world (a 7 among other digits), worse. And it depends on what it is held against: beside the entropy of one network both look far better than they do beside its energy. Whoever reports one column or one row alone reports an opinion.
+# Question 1: on digits neither; on average their accuracies differ by less than a fiftieth. (On clothes, read the accuracies of the next cells.) Question 2: *it depends on what is strange*. Among clothes, thirty draws of Bayes by Backprop notice digits about as well as five networks do (AUROC at most 0.05 lower). Among digits, they notice the two strange classes less well. It also depends on the comparison: beside one network's entropy both look far better than beside its energy. Whoever reports one column or one row alone reports an opinion.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("ensemble-notices-strange-digits", "bbb-notices-strange-digits-no-better",
@@ -817,7 +817,7 @@ exercises.progress(9)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** the variance of the softmax outputs over a few draws *is* the uncertainty. **True:** it is one part of it. Draws that all shrug, and draws that are all certain of one class, have the same variance, none: see the cell after (9.4).
 #
-# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network, judged by its better score, and beside an ensemble of as many networks as it has draws, little of that is left, and what is depends on the strangers: section 9.11.
+# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network, judged by its better score, and beside an ensemble of as many networks as it has draws, less of that is left, and how much depends on the strangers: section 9.11.
 #
 # **Claim:** temperature scaling improves the accuracy. **True:** it changes no answer, (9.8).
 #
@@ -871,4 +871,4 @@ assert silent[1] > silent[0]
 # - Xiao, Rasul, Vollgraf (2017). Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms. [arXiv:1708.07747](https://arxiv.org/abs/1708.07747)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and their distance to NUTS as a number.

@@ -36,7 +36,7 @@ explorer
 # - act by Thompson sampling;
 # - put a band with a guaranteed level round any method.
 #
-# **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 9 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 7 · 10.10: 4 · opening and end: 10
+# **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 5 · 10.4: 10 · 10.5: 10 · 10.6: 2 · 10.7: 6 · 10.8: 12 · 10.9: 7 · 10.10: 3 · opening and end: 10
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb). Chapters 4 to 8 help. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -164,7 +164,8 @@ for ax, name in zip(axes, ("BBB", "lowest", "PBP", "HMC"), strict=True):
     band(ax, name)
 axes[0].set(ylabel="y")
 below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": False}
-legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
+entries = plots.in_order(*axes[0].get_legend_handles_labels())
+legend = fig.legend(*zip(*entries, strict=True), **below)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -177,7 +178,7 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 #
 # $$\mathrm{distance}(a, b) = \sqrt{\frac1m\sum_{j=1}^{m}\Big[\big(m_a(x_j) - m_b(x_j)\big)^2 + \big(s_a(x_j) - s_b(x_j)\big)^2\Big]}. \tag{10.1}$$
 #
-# It is in the units of $y$. (The explorer calls it the *gap to the posterior*.) To know what is large, we need to know what chance does: the distance between two of the four chains and the other two. (Half as many draws on each side: about √2 times what two whole runs would be apart.)
+# It is in the units of $y$. Which distance is large? Compare it with chance: the distance between two of the four chains and the other two. Each side has half of the draws, so this is about √2 times the distance between two whole runs.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.1
@@ -251,7 +252,7 @@ for mean, sd in ((0.0, 1.0), (0.0, 3.0), (0.0, 0.4), (0.5, 1.0)):
     kl = densities.gaussian_kl(0.0, 1.0, mean, sd)
     assert np.isclose(expected, -entropy - kl)
     rmse = np.hypot(1, mean)
-    print(f"truth N(0, 1), announced N({mean}, {sd}²): {expected:.3f} nats, RMSE {rmse:.2f}")
+    print(f"true N(0, 1), announced N({mean}, {sd}²): {expected:.3f} nats, RMSE {rmse:.2f}")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -288,7 +289,7 @@ assert all(row[0][1] < perfect + 0.1 for row in table.values())
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.4 Calibration: coverage, PIT, reliability
 #
-# A predictive is **calibrated** if events to which it gives probability $c$ happen with frequency $c$. Take a central interval $[l, u]$ at level $c$. On data, its **coverage** is the share of targets inside. When the truth is known (a toy problem), no data are needed: a new $y$ is $\mathcal N(f^\*(x), s^2)$, so
+# A predictive is **calibrated** if events to which it gives probability $c$ happen with frequency $c$. Take a central interval $[l, u]$ at level $c$. On data, its **coverage** is the share of targets inside. When the true function is known (a toy problem), no data are needed: a new $y$ is $\mathcal N(f^\*(x), s^2)$, so
 #
 # $$P(l \le y \le u) = \Phi\!\left(\frac{u - f^\*(x)}{s}\right) - \Phi\!\left(\frac{l - f^\*(x)}{s}\right). \tag{10.4}$$
 
@@ -395,19 +396,19 @@ among = masks["among the data"]
 #
 # **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: 96 % and more are covered among the data, <!-- claim: pbp-covers-too-much-among-the-data --> and on average fewer than two fifths in the gap. <!-- claim: pbp-misses-the-gap -->
 #
-# **One truth is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
+# **One true function is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
 
 # %% slideshow={"slide_type": "subslide"}
 rng = np.random.default_rng(8)
 inputs = np.array([[-1.0, 1.0], [-0.9, 1.0], [1.2, 1.0]])  # slope and bias, three data points
 asked = np.array([3.0, 1.0])  # far outside
-w_true = rng.standard_normal((4000, 2))  # 4000 truths from the prior N(0, 1)
+w_true = rng.standard_normal((4000, 2))  # 4000 true functions from the prior N(0, 1)
 seen_y = w_true @ inputs.T + rng.standard_normal((4000, 3))
 cov = exact.linear_regression(inputs, seen_y[0], prior_std=1.0, noise_std=1.0).cov
 mean, sd = seen_y @ inputs @ cov @ asked, np.sqrt(asked @ cov @ asked + 1)  # noise sd 1
 u = ndtr((w_true @ asked + rng.standard_normal(4000) - mean) / sd)
-assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many truths: flat
-k = np.argmax(w_true @ asked - mean)  # one truth, new noise each time: piled up at one end
+assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # over many: flat
+k = np.argmax(w_true @ asked - mean)  # one function, new noise: piled up
 u_k = ndtr((w_true[k] @ asked + rng.standard_normal(4000) - mean[k]) / sd)
 assert u_k.mean() > 0.8
 
@@ -508,7 +509,7 @@ print(f"\nLaplace outside: median {np.median(far):.2f}; mean {np.mean(far):.2f},
 # - **Several networks, then.** An ensemble of ten MAP networks is nearer to NUTS in the gap than one of its kind. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Anchors open it where there are no data: outside, its interval holds over a tenth more of the new points than without. <!-- claim: anchors-hold-more-outside -->
 # - **Columns do not help** in 1500 steps: a Gaussian with five columns of correlations is as far from NUTS in the gap as one without, within a half. <!-- claim: columns-do-not-bring-it-nearer -->
 #
-# **Early stopping is a posterior of its own.** The rows *BBB* (twice), *quiet* and *lowest* minimise one $F$ over one family. After 1500 steps BBB is more than 20 nats above the lowest $F$. <!-- claim: bbb-stops-far-above-the-lowest --> 1500 steps more bring it nearer to NUTS in the gap, to less than three quarters of the distance. <!-- claim: training-on-brings-bbb-nearer-in-the-gap --> At the lowest $F$ it is further away again, <!-- claim: the-lowest-mean-field-is-further-than-a-stopped-one --> and surer in the gap than where it first stopped. <!-- claim: the-lowest-mean-field-is-surest-in-the-gap --> So "BBB" is no row: the family, where it started and when it stopped are. An optimiser that has not arrived draws from a distribution which neither $F$ nor the prior names (Maclaurin et al. 2015 bound its evidence). If a stopped fit looks better than the optimum, the credit is not the family's.
+# **Early stopping is a posterior of its own.** The rows *BBB* (twice), *quiet* and *lowest* minimise one $F$ over one family. After 1500 steps BBB is more than 20 nats above the lowest $F$. <!-- claim: bbb-stops-far-above-the-lowest --> 1500 steps more bring it nearer to NUTS in the gap, to less than three quarters of the distance. <!-- claim: training-on-brings-bbb-nearer-in-the-gap --> At the lowest $F$ it is further away again, <!-- claim: the-lowest-mean-field-is-further-than-a-stopped-one --> and surer in the gap than where it first stopped. <!-- claim: the-lowest-mean-field-is-surest-in-the-gap --> So "BBB" alone does not name a row. A row is a family, a start, and the step at which training stopped. An optimiser that has not arrived draws from a distribution which neither $F$ nor the prior names (Maclaurin et al. 2015 bound its evidence). If a stopped fit looks better than the optimum, the credit is not the family's.
 
 # %% slideshow={"slide_type": "fragment"}
 print(rivals.as_text(stored, "% in the 95 % interval"))
@@ -516,7 +517,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
-# - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
+# - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the true function. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
 # - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
 #
 # A wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
@@ -529,7 +530,7 @@ for key in ("map", "dropout", "anchored", "sgmcmc", "nuts"):
     print(f"{rivals.LABELS[key]:20}{share:8.0%}{error:8.2f}{sd:8.2f}{nats + entropy:8.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why is the gap not seen?** A family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) takes the distance apart, piece by piece. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
+# **Why is the gap not seen?** A family without correlations stays away from NUTS however long it is trained; <!-- claim: under-a-wide-prior-the-family-stays-away --> and with the prior $\mathcal N(0, 1)$ NUTS itself sees next to nothing of the gap. <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> [Chapter 4](04_how_right_is_it.ipynb) splits the distance into its parts. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs, and what that buys
@@ -579,7 +580,7 @@ for e, fit in passes.items():
     p = fit.predict(x_grid)
     sd, error = p.epistemic_std[among].mean(), metrics.rmse(truth[among], p.mean[among])
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
-          f"epistemic sd {sd:.2f}, RMSE to the truth {error:.2f}")
+          f"epistemic sd {sd:.2f}, RMSE to the true function {error:.2f}")
 assert 0.8 < passes[400].alpha / (16 * 400) < 1.2
 
 
@@ -737,7 +738,7 @@ print(inspect.getsource(network_bandits.play))
 some = ("greedy", "bbb", "lowest", "hmc")
 lost = {agent: network_bandits.play(agent, World(2)) for agent in some}
 assert all((np.diff(regret) >= 0).all() for regret in lost.values())
-named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "posterior (HMC)"}
+named = {**rivals.LABELS, "greedy": "greedy (MAP)", "hmc": "true posterior (HMC)"}
 print({named[agent]: round(float(regret[-1]), 1) for agent, regret in lost.items()})
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -760,7 +761,7 @@ ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsiz
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than it on fewer than one data set in five; <!-- claim: bbb-explores-too-little --> on more than one in ten the two are tied, to the last choice that counts, <!-- claim: bbb-often-acts-as-if-greedy --> and on average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But that is where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Neither is settled against greed: trained on, it is ahead in these worlds, and in twenty others not clearly.
+# BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than the greedy network on fewer than one data set in five. <!-- claim: bbb-explores-too-little --> On more than one in ten the two are tied, down to the last choice that counts. <!-- claim: bbb-often-acts-as-if-greedy --> On average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But this is BBB where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Neither is settled against greed: trained on, it is ahead in these worlds, and in twenty others not clearly.
 #
 # Draws of the posterior (HMC, until R-hat is at most 1.02, in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field; <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> whether less than full Laplace, too, is open. Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the first loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace less: <!-- claim: laplace-finds-the-peak --> a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018).
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from matplotlib import rcParams
 from playwright.sync_api import Browser, Page
 
 from bdl_teach import datasets, densities
@@ -19,7 +20,9 @@ from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import evaluate_weights
 
 TABLES = Path(__file__).resolve().parents[1] / "datasets" / "tables.json"
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "playground" / "index.html").as_uri()
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "playground"
+PAGE = (DOCS / "index.html").as_uri()
+PACKAGE = Path(datasets.__file__).parents[1]
 PRIORS = {
     "gaussian": ({"sigma": 2.0}, densities.Gaussian(2.0)),
     "mixture": (
@@ -559,6 +562,42 @@ def test_finger_drags_a_point_without_scrolling_the_page(browser: Browser) -> No
         points = [] if dy is None else [{"x": x, "y": y + dy}]
         touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
     assert state(page)["points"][1][1] < -1 and page.evaluate("scrollY") == 0
+
+
+def test_page_has_the_marks_of_the_package(browser: Browser) -> None:
+    record = """window.drawn = new Set();
+    for (const name of ["stroke", "fill"]) {
+        const before = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function (...path) {
+            const dashes = this.getLineDash().map((length) => length / this.lineWidth);
+            drawn.add(JSON.stringify([this[`${name}Style`], this.globalAlpha, dashes]));
+            return before.apply(this, path);
+        };
+    }"""
+    page, _ = opened(browser, "lines=true&n=8", record)
+    marks = page.evaluate("PLAYGROUND_MARKS")
+    assert marks == json.loads((PACKAGE / "marks.json").read_text("utf-8"))
+    marks = [mark for mark in marks if not mark["name"].endswith(("energy", "cost"))]
+    words = page.evaluate("PLAYGROUND_WORDS.en.legend")
+    assert words == {mark["name"]: mark["label"] for mark in marks}
+    assert page.locator("#legend span").all_inner_texts() == list(words.values())
+    pattern = {"--": "dashed", "-.": "dashdot", ":": "dotted"}
+    wanted = {
+        (
+            mark["color"].lower(),
+            mark.get("alpha", 1),
+            *rcParams.get(f"lines.{pattern.get(mark.get('linestyle'))}_pattern", ()),
+        )
+        for mark in marks
+    }
+    drawn = page.evaluate("[...drawn].map(JSON.parse)")
+    assert {(colour, round(a, 3), *np.round(dashes, 3)) for colour, a, dashes in drawn} == wanted
+
+
+def test_dark_pictures_have_one_filter() -> None:
+    files = DOCS / "playground.css", PACKAGE / "widgets" / "_engine" / "page.css"
+    first, second = (re.findall(r"filter: (invert.*?);", f.read_text("utf-8")) for f in files)
+    assert len(first) == 1 and first == second
 
 
 def test_every_language_translates_every_text(page: Page) -> None:

@@ -40,7 +40,7 @@ DIMMED: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "RivalsExplorer": [({}, {"temperature": 0.5, "rank": 3, "structure": "diagonal"})],
     "VAEExplorer": [({"kind": "plain autoencoder"}, {"beta": 10.0})],
 }
-SLOW = {"nuts", "play"}  # they have their own tests
+SLOW = {"nuts", "play", "speed"}  # they have their own tests
 # The panels that show mean and band.
 PANELS: dict[str, Callable[[Any], Axes]] = {
     "SinusoidExplorer": lambda e: e._worker.model.function.axes,
@@ -73,18 +73,22 @@ def elsewhere(control: Any, parts: int = 3) -> Any:
 
 
 def seen(explorer: Explorer[Any]) -> tuple[Any, str]:
-    """Return the data of the artists, and the status line without the time of the fit."""
-    return artist_data(explorer), explorer.status.partition(" · ")[0]
+    """Return the data of the artists, those of all context panels too, and the sentence."""
+    stage, canvas = explorer._worker.stage, explorer._worker.stage.canvas
+    chosen = canvas.chosen
+    with RENDER_LOCK:
+        found = []
+        for name, context in canvas.contexts.items():
+            canvas.choose(name)
+            context.draw(stage.shown)
+            found.append(artist_data(explorer))
+        canvas.choose(chosen)
+    return found, explorer.status
 
 
 def template(explorer: Explorer[Any]) -> str:
-    """Return the status line with names of readings in place of their numbers."""
-    said, number = explorer._worker.stage.said, r"[-−+±]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-    parts = (
-        re.sub(number, "#", part) if isinstance(part, str) else f"{{{part.name}}}{part.unit}"
-        for part in said._parts(said.line, None)
-    )
-    return re.sub(" {2,}", " ", "".join(parts)).strip()
+    """Return the sentence without its numbers."""
+    return re.sub(r"[-−+±]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", str(explorer._worker.stage.said))
 
 
 def test_moving_a_control_there_and_back_restores_the_picture(
@@ -194,7 +198,7 @@ def test_replay_goes_from_the_first_step_to_the_fit(live: Explorer[Any]) -> None
     live.replay(steps[-1])
     assert artist_data(live) == end
     words = live._repr_mimebundle_()["text/plain"]
-    assert words.startswith(live.TEXTS.alt) and live.status.partition(" · ")[0] in words
+    assert words.startswith(live.TEXTS.alt) and live.status in words
     assert (live.state(), live.result) == (state, result) or live.result is result
 
 

@@ -38,7 +38,7 @@ def test_model_panel_and_readings_show_the_exact_prediction(
     expected = posterior(v, result.data).predict(phi)
     assert_shows(ax, expected)
     np.testing.assert_array_equal(line(ax, "data").T, np.hstack([result.data.x, result.data.y]))
-    drawn = [curve[:, 1] for curve in curves(ax, "some draws")]
+    drawn = [curve[:, 1] for curve in curves(ax, "drawn networks")]
     np.testing.assert_allclose(drawn, result.weights @ phi.T)
     sd = expected.epistemic_std
     assert_reads(explorer, sd_middle=sd[INSIDE].mean(), sd_left=sd[0], sd_right=sd[-1])

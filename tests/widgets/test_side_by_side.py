@@ -12,8 +12,8 @@ from explorer_claims import (
     assert_the_picture_is_not_stale,
     curves,
     every_picture_is_drawn,
+    legend_labels,
     line,
-    names_over_the_panels,
     panel,
 )
 from scipy.stats import norm
@@ -108,9 +108,9 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
         if kind == "pair":
             drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
             np.testing.assert_array_equal(drawn, p.samples)
-        np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
+        np.testing.assert_allclose(line(ax, "true function"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-        assert not artist(ax, "posterior mean").get_visible()
+        assert not artist(ax, "true posterior mean").get_visible()
         assert not any("chosen" in text.get_text() for text in ax.texts)
         (grey,) = ax.patches
         inside = X[regions(state["gap"])["gap"]]
@@ -130,13 +130,13 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
             assert_reads(explorer, **{f"{name}_off_{r}": far for r, far in off.items()})
             title = LABELS.get(name, name)
             np.testing.assert_allclose(
-                line(panel(explorer, title), "posterior mean"), [X, gold.mean]
+                line(panel(explorer, title), "true posterior mean"), [X, gold.mean]
             )
         assert "R-hat is 1.01." in explorer.status and nuts["problem"] == Problem()
     np.testing.assert_allclose(
         line(panel(pair, "How unsure"), plots.POSTERIOR)[1], gold.epistemic_std
     )
-    assert {"posterior mean", "posterior ±2 sd"} <= names_over_the_panels(pair)
+    assert {"true posterior mean", "true posterior ±2 sd"} <= {*legend_labels(panel(pair, "first"))}
     for explorer in (comparison, pair):
         assert "R-hat" not in explorer.set(nuts=False).status
         assert not any("_off_" in name for name in explorer.readings())
@@ -148,8 +148,18 @@ def test_both_panels_have_the_units_of_a_table(pair: RivalsExplorer) -> None:
     for title in (*PLACES, "How unsure, by x"):
         ticks = [tick.get_text() for tick in panel(pair, title).get_xticklabels()]
         assert "200" in ticks, title
-    assert "truth" not in names_over_the_panels(pair)
+    assert "true function" not in legend_labels(panel(pair, "first"))
     pair.set(data=None)
+
+
+def test_sentence_names_the_methods_that_hold_least_and_most_in_the_gap(
+    comparison: ComparisonExplorer,
+) -> None:
+    comparison.set(**COMPARED)
+    held = {name: comparison.readings()[f"{name}_gap"] for name in ("map", "bbb", "pbp")}
+    few, many = (f"{held[n]:.0f} % ({LABELS[n]})" for n in (min(held, key=held.__getitem__), "pbp"))
+    assert f"In the gap the 95 % intervals hold {few} to {many} of new points." in comparison.status
+    assert "Among the data " in comparison.set(gap=0.0).status
 
 
 def coverage(prediction: Predictive, mask: Any, sds: float) -> float:

@@ -17,7 +17,7 @@ from explorer_claims import (
     set_to,
 )
 
-from bdl_teach import calibration, datasets
+from bdl_teach import calibration, datasets, plots
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.problems import COST_DRAWS, Problem
 from bdl_teach.widgets import SinusoidExplorer
@@ -42,13 +42,15 @@ def test_picture_and_readings_show_fit_data_and_prior(
     state, fit, prediction = explorer.state(), result.fit, result.prediction
     ax = panel(explorer, "What the network believes about y")
     assert_shows(ax, prediction)
-    drawn = [curve[:, 1] for curve in curves(ax, "some draws")]
+    drawn = [curve[:, 1] for curve in curves(ax, "drawn networks")]
     np.testing.assert_array_equal(drawn, prediction.samples[:10])
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"])
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
     assert (fit.problem.x == data.x).all() and (fit.problem.y == data.y).all()
     assert (fit.noise_std, fit.problem.seed) == (state["noise_std"], state["seed"])
-    np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
+    np.testing.assert_allclose(
+        line(ax, "true function"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12
+    )
     ax = panel(explorer, "Free energy F")
     for label, name in (
         ("F", "free_energy"),
@@ -157,9 +159,9 @@ def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     assert_reads(explorer, gap=inside, gap_outside=outside)
     assert "R-hat is 1.01." in explorer.status
     ax = panel(explorer, "What the network believes")
-    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(line(ax, "true posterior mean"), [X, gold.mean])
     spread = panel(explorer, "How unsure")
-    assert legend_labels(spread) == ["fit", "posterior"]
+    assert legend_labels(spread) == ["fit", plots.POSTERIOR]
     assert "posterior" not in explorer.set(nuts=False).status
     assert legend_labels(spread) == ["fit"]
     assert explorer.result.nuts is None and not explorer.result.gaps

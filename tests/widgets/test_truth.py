@@ -48,7 +48,7 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
     np.testing.assert_allclose(line(ax, "fit mean"), [X, p.mean])
     _, low, high = band(ax, "fit ±2 sd epistemic")
     np.testing.assert_allclose([low, high], p.mean + np.array([[-2], [2]]) * p.epistemic_std)
-    np.testing.assert_allclose(line(ax, "truth"), [X, SINE], atol=1e-12)
+    np.testing.assert_allclose(line(ax, "true function"), [X, SINE], atol=1e-12)
     state = explorer.state()
     half = state["gap"] / 2
     ends = (0.25 - half, 0.25 + half) if half else None
@@ -87,10 +87,12 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     np.testing.assert_array_equal(best.samples, lowest.predict(X[:, None], 500).samples)
     np.testing.assert_allclose(line(ax, "fit mean"), [X, best.mean])
     np.testing.assert_allclose(line(ax, "quick fit mean"), [X, quick.prediction.mean])
-    np.testing.assert_allclose(line(ax, "posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(line(ax, "true posterior mean"), [X, gold.mean])
     for name, p in {"fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
-    assert {"quick fit mean", "posterior mean", "posterior ±2 sd"} <= set(legend_labels(ax))
+    assert {"quick fit mean", "true posterior mean", "true posterior ±2 sd"} <= set(
+        legend_labels(ax)
+    )
     assert_nothing_is_cut_where_it_is_narrow(explorer)
 
     missed = np.maximum(np.abs(SINE - gold.mean) - 2 * gold.epistemic_std, 0)
@@ -118,7 +120,7 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     explorer.set(nuts=False)
     assert np.isnan(line(below, plots.POSTERIOR)[1]).all()
     assert np.isnan(line(ax, "quick fit mean")[1]).all()
-    assert "posterior mean" not in legend_labels(ax)
+    assert "true posterior mean" not in legend_labels(ax)
 
 
 def fit_lowest(problem: Problem) -> Any:

@@ -163,7 +163,8 @@ class FunctionPanel(Panel):
             self._canvas.redraw_background(arrange=True)
         assert self.room is not None
         awaited = asked and posterior is None
-        low, high = result.data.x.min(), result.data.x.max()
+        inputs = result.data.x if len(result.data.x) else self._x
+        low, high = inputs.min(), inputs.max()
         margin = _NEAR * (high - low)
         near = (low - margin <= self._x) & (self._x <= high + margin)
         all_curves = {**curves, **more}

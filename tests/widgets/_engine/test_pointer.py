@@ -175,13 +175,15 @@ def test_panel_of_pasted_data_shows_table_units_and_no_true_function(explorer: T
     assert_labelled(spread.xaxis, 20.0, 20.0)
     assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0)
     assert not fit_of(explorer).truth.get_visible()
-    assert "truth" not in {t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()}
+    assert "true function" not in {
+        t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()
+    }
     explorer.reset()
     explorer.wait()
     assert fit_of(explorer).truth.get_visible() and explorer._view.picture.panels[0][
         "units"
     ] == list(COURSE)
-    assert "truth" in {t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()}
+    assert "true function" in {t.get_text() for t in fit_of(explorer).axes.get_legend().get_texts()}
 
 
 @pytest.fixture
