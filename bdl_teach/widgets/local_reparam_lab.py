@@ -131,15 +131,14 @@ class LocalReparamModel(Model[VarianceResult]):
 
     def _make_row_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Two outputs", "first / its sd", "second / its sd")
-        ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="C")
-        ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+        ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), xticks=(-2, 0, 2), yticks=(-2, 0, 2))
         self._clouds = {}
         for kind in ("shared", "local"):
             name, colour, _, mark = _STYLES[kind]
             (self._clouds[kind],) = ax.plot(
                 [], [], mark, ms=3.2, mew=0, alpha=0.6, color=colour, label=name
             )
-        plots.legend_above(ax, columns=1)
+        plots.legend_above(ax, columns=2)
 
     def compute(self, values: controls.Values) -> VarianceResult:
         d, sigma, seed, n = (values[key] for key in ("n_inputs", "sigma", "seed", "n_draws"))

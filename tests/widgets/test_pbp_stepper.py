@@ -113,3 +113,10 @@ def test_next_epoch_goes_to_the_end_of_the_present_epoch(explorer: PBPStepper) -
     explorer.set(n=9, step=14)
     explorer._view._made["epoch"].click()
     assert explorer.wait().state()["step"] == 20  # two epochs of nine points and a refinement
+
+
+def test_movement_brings_its_context_panel_but_rounding_does_not(explorer: PBPStepper) -> None:
+    explorer.set(show="gamma", guess=1.0)
+    explorer._worker.send("move", name="guess", value=1.0 + 1e-12)  # as a page rounds
+    assert explorer.wait()._worker.session.show == "gamma"
+    assert explorer.set(guess=0.5)._worker.session.show == "noise"

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explorer_claims import assert_reads, panel
+from explorer_claims import LAPTOP, TABLET, assert_reads, panel
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach.widgets import VAEExplorer, vae_trainer
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from tests.waiting import until
 
 HOME = VAEExplorer.DEFAULTS
@@ -128,3 +129,13 @@ def test_closing_the_explorer_stops_its_training(explorer, gate, monkeypatch) ->
     go_on.set()
     time.sleep(0.3)
     assert stages == []
+
+
+def test_decoded_pictures_stand_side_by_side_where_they_are_below_the_map(explorer) -> None:
+    canvas = explorer._worker.stage.canvas
+    one, other = (panel(explorer, f"{what}, decoded") for what in ("Your z", "z ~ N(0, I)"))
+    with RENDER_LOCK:
+        for place, below in ((TABLET, True), (LAPTOP, False)):
+            canvas.fit(place)
+            canvas.render()
+            assert (one.bbox.x1 < other.bbox.x0) == below != (one.bbox.y0 > other.bbox.y1)
