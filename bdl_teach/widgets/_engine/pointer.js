@@ -380,9 +380,9 @@ function askForTable(model, root) {
     dialog.setAttribute("aria-label", "my data");
     dialog.innerHTML =
       '<p><b>My data</b>: two columns, x and y, copied from a spreadsheet, a web page or a CSV file. ' +
-      "From a very long table some rows are drawn at random; the status line says how many. " +
-      "The model sees x scaled to ±½, and y with mean 0 and sd 5. Sliders use these units, axes and " +
-      "numbers in the text yours.</p>" +
+      "From a very long table some rows are drawn at random; the sentence below the picture says how many. " +
+      "The model sees x scaled to ±½, and y with mean 0 and sd 5. Sliders use these units. Axes and " +
+      "the numbers in the text use yours.</p>" +
       '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +
       'placeholder="1.2, 30.5&#10;1.9, 28.1&#10;…"></textarea>' +
       '<p class="bdl-refused" role="alert"></p><p class="bdl-choice"></p>' +
