@@ -796,7 +796,7 @@ bands = {}
 for step in (0, 1, 33, 330):
     explorer.preset("one epoch").set(step=step)
     bands[step] = epistemic(-0.5, 0.5)
-    print(explorer.status.split(" · ")[0])
+    print(explorer.status)
 assert bands[330] < 0.7 * bands[33] and bands[1] < bands[0]
 picture = explorer.png()
 explorer.set(step=331)
