@@ -92,7 +92,7 @@ def legend_above(ax: Axes, columns: int, over: Iterable[Axes] = ()) -> None:
     labelled = in_order(*ax.get_legend_handles_labels())
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
-    handles, labels = zip(*shown, strict=True)
+    handles, labels = zip(*shown, strict=True) if shown else ((), ())
     _place_legend(ax, handles, labels, _COLUMNS[ax])
 
 
@@ -125,7 +125,7 @@ def rewrap_legend(ax: Axes) -> bool:
     beside = [p.bbox.x0 for p in panels if p.bbox.y0 < box.y1 and p.bbox.y1 > box.y0]
     edge = min([ax.figure.bbox.x1, *(x0 for x0 in beside if x0 > box.x1)])
     edge = max([p.bbox.x1 for p in _OVER[ax]], default=edge)
-    columns, changed = min(_COLUMNS[ax], len(labels)), legend in _NARROWED
+    columns, changed = max(min(_COLUMNS[ax], len(labels)), 1), legend in _NARROWED
     if changed:
         _place_legend(ax, handles, labels, columns)
     while columns > 1 and cast(Legend, ax.get_legend()).get_window_extent().x1 > edge:

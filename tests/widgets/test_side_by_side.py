@@ -160,6 +160,8 @@ def test_sentence_names_the_methods_that_hold_least_and_most_in_the_gap(
     few, many = (f"{held[n]:.0f} % ({LABELS[n]})" for n in (min(held, key=held.__getitem__), "pbp"))
     assert f"In the gap the 95 % intervals hold {few} to {many} of new points." in comparison.status
     assert "Among the data " in comparison.set(gap=0.0).status
+    comparison.set(**dict.fromkeys(held, False), show="spread")
+    assert "No method is chosen." in comparison.status
 
 
 def coverage(prediction: Predictive, mask: Any, sds: float) -> float:
