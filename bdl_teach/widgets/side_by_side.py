@@ -463,7 +463,7 @@ class RivalsModel(MethodsModel):
                 band=bands, columns=0, spread=spread,
             )  # fmt: skip
             panel.axes.locator_params(axis="x", nbins=5)
-            panel.band.artists[2].set_label("draws or members")
+            panel.band.artists[2].set_label("functions")
         first, second = self._panels.values()
         first.columns, first.over = 4, [second.axes]
         first.draw_legend()

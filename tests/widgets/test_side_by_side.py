@@ -106,7 +106,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
         p = told.prediction
         assert_shows(ax, p)
         if kind == "pair":
-            drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
+            drawn = [curve[:, 1] for curve in curves(ax, "functions")]
             np.testing.assert_array_equal(drawn, p.samples)
         np.testing.assert_allclose(line(ax, "true function"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
