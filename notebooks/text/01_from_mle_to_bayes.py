@@ -730,7 +730,7 @@ for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.9 Play
 #
-# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. In the panel of two weights each is measured in sds of its prior, so that the prior is always the same circle. In the two panels of the evidence, 0 is the best value of that slider, given all the others. (The ten thin curves are drawn from the posterior for your eyes; the band does not need them.)
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. Under *two weights* each is measured in sds of its prior, so that the prior is always the same curve. Under *evidence*, 0 is the best value of that slider, given all the others. (The ten thin curves are drawn from the posterior for your eyes; the band does not need them.)
 #
 # The picture can be touched: drag a point, click to add one, hold Shift and click to take one away; **pin A** keeps what is shown to compare with; **missions** has three things to bring about, with hints. If you run the cell at the top again it makes a *new* explorer: run the one below again, too.
 

@@ -660,7 +660,7 @@ assert explorer.result.correlation["shared"] < correlation_one
 assert abs(explorer.result.correlation["local"]) < 0.4
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Draws, seed, estimators.** More draws bring the marks nearer to the lines; theory does not care. Another seed is another data set. An estimator that is switched off is not computed.
+# **Draws, seed, estimators.** More draws bring the marks nearer to the lines; theory does not care. Another seed is another data set. An estimator that is switched off is not computed. One shared W, local and score function stand behind *more*, with inputs, draws and seed.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("all five")

@@ -720,7 +720,7 @@ panel(ax, "One split: the training score with and against the test", "training A
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 Play
 #
-# Try each preset, then test your predictions. The orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
+# Try each preset, then test your predictions. Under *each weight* the orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer

@@ -806,7 +806,7 @@ assert explorer.png() == picture
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Noise σ and N.** α counts points, not noise: with three times the noise it is about the same. <!-- claim: alpha-counts-points-not-noise --> (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
+# **Noise σ and N** (behind *more*). α counts points, not noise: with three times the noise it is about the same. <!-- claim: alpha-counts-points-not-noise --> (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
 
 # %% slideshow={"slide_type": "fragment"}
 def gamma_now():
@@ -837,7 +837,7 @@ print(f"noise sd after 40 epochs: {stubborn:.1f} (sure of 14), {open_minded:.1f}
 assert stubborn > 1.3 * open_minded
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Seed, speed, play.** Another seed: other data, another start. Speed changes how fast *play* goes, not where it goes.
+# **Play; seed and speed** (behind *more*). Another seed: other data, another start. Speed changes how fast *play* goes, not where it goes.
 
 # %% slideshow={"slide_type": "fragment"}
 picture = explorer.preset("one epoch").png()

@@ -613,7 +613,7 @@ ax.invert_yaxis()
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.10 Play
 #
-# Any two of nine methods, refitted under your hand, and the true posterior follows. Go through the presets, and say before each which of the two bands will be wider in the gap. Options that do nothing for the two that are shown are greyed out. There are three missions.
+# Any two of nine methods, refitted under your hand, and the true posterior follows. Go through the presets, and say before each which of the two bands will be wider in the gap. Their options are behind *more*; those that do nothing for the two that are shown are greyed out. There are three missions.
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 explorer.preset("start")

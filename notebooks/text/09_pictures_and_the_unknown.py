@@ -515,7 +515,7 @@ for network in ("ensemble", "BBB"):  # in pairs
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.12 Play
 #
-# The explorer again. The networks have been trained once, on digits; the controls only look at them. Do the missions under the picture.
+# The explorer again. The networks have been trained once, on digits; the controls only look at them. Do the *missions*, above the picture.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
@@ -546,7 +546,7 @@ print("AUROC of the ensemble's information, other pictures:", *(f"{a:.3f}" for a
 assert min(spread) > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answered.** Question 5: read what goes with the last fifth. On the digits more than two thirds of all errors do, on average. <!-- claim: the-surest-digits-are-right -->
+# **Answered.** Question 5: under *answered*, read what goes with the last fifth. On the digits more than two thirds of all errors do, on average. <!-- claim: the-surest-digits-are-right -->
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("one network")

@@ -18,7 +18,7 @@
 #
 # *Every method of the course beside the true posterior: who is right, where, and at what price.*
 #
-# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap. On the right: how many of 100 *new* points fall into each 95 % interval. Where are they fewer than 95?
+# **Run the cell below** (Shift+Enter), then move *gap*, or open *more* and switch another method on. All see the same 32 points, with a gap. Under *coverage*: how many of 100 *new* points fall into each 95 % interval. Where are they fewer than 95?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import ComparisonExplorer
@@ -896,7 +896,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.distance
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - Twelve of the methods of section 10.5 are under *show*. Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
+# - Twelve of the methods of section 10.5 are behind *more*. Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
 # - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover -->
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->

@@ -144,6 +144,7 @@ class Session(Owned):
     def go_to_preset(self, name: str, when: float) -> None:
         """Set the values of a preset."""
         self._go(self._whole(self.presets.choose(name)), when)
+        self.show = self._model.TEXTS.shows.get(name, self.show)
 
     def on_go(self, when: float) -> None:
         """Go from the first state to the one that the question asks about.

@@ -17,7 +17,8 @@ A file has, in this order:
     makes, in the order of their tabs. A movement of one of the controls brings the panel.
 ``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
 ``[presets]``: ``name = [look, values]``: a sentence that says where to look, which must be true for
-    every seed, and the values that differ from the defaults.
+    every seed, and the values that differ from the defaults; ``show`` among them is the context
+    panel that it brings.
 ``[question]``: the fields of ``question.Question``.
 ``[missions.ID]``: ``text``; ``hints``, two; ``leave``: controls that must keep their starting
     values; ``needs``: rows ``[name, comparison, value, words]``, where ``name`` is a reading or a
@@ -70,6 +71,7 @@ class Texts:
     context: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
     buttons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     presets: Presets = field(default_factory=dict)
+    shows: Mapping[str, str] = field(default_factory=dict)  # the context panel that a preset brings
     question: Question | None = None
     missions: tuple[Mission, ...] = ()
     readings: Mapping[str, Row] = field(default_factory=dict)
@@ -113,9 +115,12 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     }
     file |= {name: frozenset(file.get(name, ())) for name in ("stays", "folded")}
     left = dict.fromkeys(file["stays"], False)  # unless a preset switches them on
+    presets = file.get("presets", {})
+    shows = {name: values.pop("show") for name, (_, values) in presets.items() if "show" in values}
+    file["shows"] = shows
     file["presets"] = {
         name: (look, start | left | _values(known, values))
-        for name, (look, values) in file.get("presets", {}).items()
+        for name, (look, values) in presets.items()
     }
     if "question" in file:
         asked = file["question"]

@@ -112,11 +112,15 @@ class Worker(Owned):
         """Show a better result that has come, and return whether a control has moved."""
         if threading.get_ident() != self._owner:  # one of the chores asks
             return self.mailbox.overtaken
-        found = self.mailbox.take("found")
-        for message in found:
-            self._handle(message)
-        self.mailbox.done(len(found))
+        self._handle_now("found")
         return self.mailbox.overtaken
+
+    def _handle_now(self, act: str) -> None:
+        """Handle the messages of one kind before those that came earlier."""
+        taken = self.mailbox.take(act)
+        for message in taken:
+            self._handle(message)
+        self.mailbox.done(len(taken))
 
     def _handle(self, message: Message) -> bool:
         """Call the handler of a message; return whether the picture may have to change.
@@ -204,6 +208,7 @@ class Worker(Owned):
     def show_part(self, result: Any) -> None:
         """Show a part of a result, unless a control has moved, or it is not to be shown."""
         if not self.mailbox.overtaken and not self._unseen and threading.get_ident() == self._owner:
+            self._handle_now("place")  # else the picture would not fit the page yet
             self.stage.draw_part(result)
             self._show_picture(sharp=False)
 
