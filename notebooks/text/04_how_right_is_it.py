@@ -482,6 +482,7 @@ ids = ("the-article-s-recipe-ends-higher", "the-library-s-recipe-ends-higher",
 found = claims.show(*ids)
 assert not any(finding.falls for finding in found)
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.10 Scores come in pairs
 #
