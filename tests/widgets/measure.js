@@ -13,12 +13,12 @@
   };
   const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.title || e.className;
   const parts = {};
-  for (const part of ["head", "question", "stage", "film", "controls", "status"]) {
+  for (const part of ["head", "look", "tabs", "stage", "controls", "status"]) {
     const element = box.querySelector(`.bdl-${part}`);
-    if (element) parts[part] = place(element);
+    if (element && seen(element)) parts[part] = place(element);
   }
   const controls = all(
-    ".bdl-controls :is(.widget-inline-hbox:not(.bdl-name), .widget-toggle-buttons), .bdl-buttons > button, .bdl-film > *",
+    ".bdl-group :is(.widget-inline-hbox:not(.bdl-name), .widget-toggle-buttons), .bdl-buttons > button, .bdl-film > *",
   ).filter((e) => seen(e) && !e.parentElement.closest(".widget-inline-hbox"));
   const written = ".widget-label, .widget-readout, button, .widget-html-content, .widget-radio label";
   const stops = (e) => all("*", e).filter((x) => x.tabIndex >= 0 && seen(x)).length;
@@ -26,7 +26,7 @@
     parts,
     window: place(box.closest(".jp-WindowedPanel-outer") ?? box.closest(".jp-Notebook")),
     box: place(box),
-    tracks: all(".noUi-target").map((e) => e.getBoundingClientRect().width),
+    tracks: all(".noUi-target").filter(seen).map((e) => e.getBoundingClientRect().width),
     controls: controls.map((e) => ({ name: name(e), ...place(e) })),
     cut: all(written).filter((e) => seen(e) && e.clientWidth)
       .filter((e) => wide(e) > e.getBoundingClientRect().width + 0.01)

@@ -139,8 +139,9 @@ class Notebook:
 
     def show_all_controls(self) -> None:
         """Open what stands behind *more* in every explorer: a hidden slider takes no keys."""
-        for button in self.page.locator(".bdl-more:not(.mod-active)").all():
-            button.click()
+        folded = self.page.locator(".bdl-more:not(.mod-active)")
+        while folded.count():
+            folded.first.click()
 
     def explorers(self) -> list[ExplorerView]:
         """Return the explorers of the notebook, from top to bottom."""

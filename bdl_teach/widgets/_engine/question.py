@@ -80,6 +80,7 @@ class QuestionBox:
 
     def __init__(self, question: Question, send: Callable[..., object]) -> None:
         self.toggle = controls.toggle("predict first", "a question on what a movement will change")
+        self.toggle.add_class("bdl-asks")
         self._said = controls.words("", "bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}

@@ -51,6 +51,7 @@ class View:
         self._pin = controls.toggle("pin A", "keep this in grey, to compare with what comes")
         self._numbers = controls.toggle("numbers", "all readings, and what each means")
         self._table = ipywidgets.HTML()
+        self._table.add_class("bdl-readings")
         self._tabs = self._make_tabs()
         question, missions = self._texts.question, self._texts.missions
         self._question = None if question is None else QuestionBox(question, send)
@@ -136,11 +137,12 @@ class View:
         folded = [box for name, box in groups.items() if name in self._texts.folded]
         acts = [self._acts[name] for name in self._acts if name != "undo"]
         film = [] if self._film is None else [self._film.row]
+        self._numbers.add_class("bdl-numbers")
         for link in (*links, self._numbers):
             link.add_class("bdl-link")
         title = controls.words(self._texts.title, "bdl-title")
         buttons = controls.box("bdl-acts", [*links, self._pin, self._acts["undo"], self.more])
-        self._later = controls.box("bdl-later", [*film, *folded, controls.box("bdl-acts", acts)])
+        later = controls.box("bdl-later", [*film, *folded, controls.box("bdl-acts", acts)])
         body = [
             self._tabs,
             controls.box("bdl-stage", [self.picture]),
@@ -154,16 +156,8 @@ class View:
             controls.box("bdl-body", body),
             controls.box("bdl-below", [self._status, self._numbers]),
             self._table,
-            self._later,
+            later,
         ]
-
-    def _unfold(self) -> None:
-        """Show what the buttons *more*, *numbers* and *predict first* open."""
-        opened = [(self._later, self.more), (self._table, self._numbers)]
-        if self._question is not None:
-            opened.append((self._question.box, self._question.toggle))
-        for box, toggle in opened:
-            box.layout.display = None if toggle.value else "none"
 
     # What the user does.
 
@@ -174,11 +168,7 @@ class View:
         self._menu.observe(self._on_preset, names="value")
         self._tabs.observe(lambda c: self._send("show", name=c["new"]), names="value")
         self._pin.observe(lambda c: self._send("pin", on=c["new"]), names="value")
-        asks = [] if self._question is None else [self._question.toggle]
-        for toggle in (self.more, self._numbers, *asks):
-            toggle.observe(lambda _: self._unfold(), names="value")
         self._numbers.observe(lambda _: self._send("wake"), names="value")
-        self._unfold()
         self.picture.observe(lambda c: self._send("place", place=c["new"]), names="place")
         self.picture.observe(lambda c: c["new"] or self._send("wake"), names="in_use")
         self.picture.on_msg(self._on_message)
