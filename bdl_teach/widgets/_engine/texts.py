@@ -9,13 +9,13 @@ A file has, in this order:
 ``[controls]``: ``name = [kind, label, default, range, hint, readout]``, see ``controls.Control``.
     An empty row ``name = []``, and ``name`` in a group, stand for controls that the class supplies.
 ``[gone]``: ``name = sentence`` for each control of earlier versions, whose values a state may still
-    hold: they are left out, and the status line says the sentence.
+    hold: they are left out, and the sentence below the picture says so.
 ``[renamed.CONTROL]``: ``old = new`` for each value of a control that earlier versions wrote
     otherwise.
 ``[groups]``: ``NAME = [names of controls and buttons]``, in their order beside the picture.
 ``[context]``: ``name = [label, [names of controls]]`` for each context panel that ``make_panels``
     makes, in the order of their tabs. A movement of one of the controls brings the panel.
-``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons and of ``resample``.
+``[buttons]``: ``name = [label, hint]`` of the explorer's own buttons.
 ``[presets]``: ``name = [look, values]``: a sentence that says where to look, which must be true for
     every seed, and the values that differ from the defaults; ``show`` among them is the context
     panel that it brings.
@@ -26,8 +26,8 @@ A file has, in this order:
     that solve the mission; ``add``: points that the solution adds to the drawn ones.
 ``[readings]``: ``name = [words, format, meaning]`` for the rows of the table *numbers* and for what
     missions name; the formats are those of ``status.py``, the meaning may be left out.
-``[status]``: ``line``, the template of the status line (see ``status.py``), and the templates that
-    it can contain.
+``[status]``: ``line``, the template of the sentence below the picture (see ``status.py``), and the
+    templates that it can contain.
 """
 
 import re
@@ -129,8 +129,7 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
             there = _values(known, {asked["control"]: asked["target"]})
             asked["target"] = there[asked["control"]]
         file["question"] = Question(**asked)
-    rows = file.get("readings", {}).items()
-    words = {name: Row(row) if isinstance(row, str) else Row(*row) for name, row in rows}
+    words = {name: Row(*row) for name, row in file.get("readings", {}).items()}
     file["readings"] = words
     missions = file.get("missions", {}).items()
     file["missions"] = tuple(_mission(name, known, start, words, **rows) for name, rows in missions)

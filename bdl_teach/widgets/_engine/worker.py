@@ -172,7 +172,8 @@ class Worker(Owned):
             self.mailbox.fail(None)
         self._show_state()
         self._done()
-        self._begin_chores()
+        if self.ticks and self.stage.place is not None:  # a page is there
+            self.chores.on_warm()
         self._rest()
 
     def _done(self) -> None:
@@ -351,7 +352,8 @@ class Worker(Owned):
     def on_place(self, place: dict[str, Any]) -> None:
         """Draw at the size that the page has for the picture."""
         self.stage.place = Place(**{**place, "beside": tuple(place.get("beside", (0, 0, 0, 0)))})
-        self._begin_chores()
+        if self.ticks:
+            self.chores.on_warm()
 
     def on_displayed(self, keep: Callable[[], object]) -> bool:
         """Call ``keep``, which adds a still to an output, once the result is the best."""
@@ -384,11 +386,6 @@ class Worker(Owned):
         """
         while self._without_still and self.mailbox.resting and not self._view.picture.in_use:
             self._without_still.pop()()
-
-    def _begin_chores(self) -> None:
-        """Begin to compile what later ticks need, after the first one and once a page is there."""
-        if self.ticks and self.stage.place is not None:
-            self.chores.on_warm()
 
 
 class WorkersHost(Host):

@@ -27,7 +27,7 @@ ALL = ["width", "n", "scale", "m", "kind", "seen", "seed"]
 high = ["The top of the bar", { width = 3.0, n = 9 }]
 "high, seen" = ["The same", { width = 3.0, n = 9, seen = true }]
 [readings]
-height = "the height"
+height = ["the height"]
 [status]
 line = "Height {height:g}."
 """
