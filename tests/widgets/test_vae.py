@@ -119,6 +119,16 @@ def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeyp
     assert explorer.set(beta=10**0.2).result.finished
 
 
+def test_decoded_pictures_stand_side_by_side_where_they_are_below_the_map(explorer) -> None:
+    canvas = explorer._worker.stage.canvas
+    one, other = (panel(explorer, f"{what}, decoded") for what in ("Your z", "z ~ N(0, I)"))
+    with RENDER_LOCK:
+        for place, below in ((TABLET, True), (LAPTOP, False)):
+            canvas.fit(place)
+            canvas.render()
+            assert (one.bbox.x1 < other.bbox.x0) == below != (one.bbox.y0 > other.bbox.y1)
+
+
 def test_closing_the_explorer_stops_its_training(explorer, gate, monkeypatch) -> None:
     begun, go_on = gate
     made = VAEExplorer(beta=10**-1.5)
@@ -129,13 +139,3 @@ def test_closing_the_explorer_stops_its_training(explorer, gate, monkeypatch) ->
     go_on.set()
     time.sleep(0.3)
     assert stages == []
-
-
-def test_decoded_pictures_stand_side_by_side_where_they_are_below_the_map(explorer) -> None:
-    canvas = explorer._worker.stage.canvas
-    one, other = (panel(explorer, f"{what}, decoded") for what in ("Your z", "z ~ N(0, I)"))
-    with RENDER_LOCK:
-        for place, below in ((TABLET, True), (LAPTOP, False)):
-            canvas.fit(place)
-            canvas.render()
-            assert (one.bbox.x1 < other.bbox.x0) == below != (one.bbox.y0 > other.bbox.y1)

@@ -11,10 +11,19 @@ function show(model, image, wait) {
   const bytes = model.get("value");
   image.alt = model.get("alt");
   if (!bytes || !bytes.byteLength) return;
+  image.onload = () => clip(model, image);
   image.src = decoder.decode(bytes);
   image.hidden = false;
   wait.hidden = !model.get("is_still");
   image.classList.toggle("bdl-still", model.get("is_still"));
+}
+
+// Hide the right side of a picture that was drawn for another place: there the page has controls.
+function clip(model, image) {
+  const { width = 0, height = 0, beside = [0] } = model.get("place");
+  const [drawn, there] = [image.naturalWidth / image.naturalHeight, width / height];
+  const fits = !model.get("is_still") && Math.abs(drawn / there - 1) < 0.01;
+  image.style.clipPath = fits || !beside[0] ? "" : `inset(0 ${width - beside[0]}px 0 0)`;
 }
 
 // Report the size of the picture's place if it has changed.
@@ -28,6 +37,7 @@ function measure(model, stage) {
   if (JSON.stringify(place) === JSON.stringify(model.get("place"))) return;
   model.set("place", place);
   model.save_changes();
+  clip(model, stage.querySelector("img.bdl-picture"));
 }
 
 let pressed = null; // the view, of all views of this model, in which a button was pressed last
