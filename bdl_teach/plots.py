@@ -223,7 +223,7 @@ class Room(Artists):
             if abs(y) > limit:
                 labelled = f"{self.start + self.scale * y:,.4g}"
                 value = f"{y:+,.0f}" if self.scale == 1.0 else labelled
-                lines.append(f"{'▲' if y > 0 else '▼'} {name} leaves, to {value}")
+                lines.append(f"{'▲' if y > 0 else '▼'} {name} leaves the picture, to {value}")
         self._words.set_text("\n".join(lines).replace("-", "−"))
         changed, self._limit = limit != self._limit, limit
         if changed:

@@ -80,7 +80,7 @@ _LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)  # limits of y in the comparison's pane
 _MARKS = {  # marker and colour of the coverage in each region
     "data": ("o", plots.BLUE),
     "gap": ("D", plots.ORANGE),
-    "outside": ("s", plots.GREEN),
+    "outside": ("s", plots.PURPLE),
 }
 _STYLES = {
     "first": ("-", plots.BLUE),
@@ -282,7 +282,7 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
 
     def words(self, result: SideBySide) -> dict[str, str]:
         searches = (one.search for one in result.methods.values())
-        found = [f"t{str(s)[1:]}{status.lower(s.below)}" for s in searches if s and s.trained]
+        found = [f"t{str(s)[1:]}" for s in searches if s and s.trained]
         return {
             "found": f"Mean field: {found[0]}." if found else "",
             "nuts": result.nuts_report,
@@ -611,7 +611,7 @@ class CoverageArtists:
 
     def __init__(self, canvas: Canvas, ax: Axes) -> None:
         self._ax, self._rows = ax, [""]
-        plots.tidy(ax, "Inside the interval", "% of new points", "")
+        plots.tidy(ax, "New points held", "% of new points", "")
         ax.set(xlim=(-4, 104), xticks=[0, 25, 50, 75, 100])
         ax.grid(axis="y", which="minor", color="#DDDDDD", lw=0.8)
         ax.tick_params(axis="y", which="minor", length=0)

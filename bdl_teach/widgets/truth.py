@@ -130,7 +130,6 @@ class TruthModel(ModelBesideTruth[TruthResult]):
             **status.shown_if(beside=known, beside_data=known),
             **({} if result.regions["gap"].any() else {"spread": "{no_gap}"}),
             "search": str(result.search),
-            "lower": status.lower(result.search.below),
             "nuts": result.nuts_report,
         }
 
@@ -142,7 +141,7 @@ class MeanFieldArtists(plots.Artists):
         self._x, zero = x, np.zeros_like(x)
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
         self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
-        (self._mean,) = ax.plot(x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
+        (self._mean,) = ax.plot(x, zero, color=plots.RED, lw=2.2, label="fit mean", zorder=3)
         style = {"color": _QUICK, "lw": 1.2, "zorder": 2.5}
         (self._quick,) = ax.plot(x, zero, "--", label="quick fit mean", **style)
         self.artists = [self._band, self._mean, self._quick]

@@ -49,7 +49,7 @@ class Search:
         energies = self.further.starts_free_energy
         agree = np.sum(energies < energies.min() + ENOUGH)
         falls = "; F still falls" if self.over and self.further.gain >= ENOUGH else ""
-        return f"The lowest of {len(energies)} starts, {agree} of which agree{falls}"
+        return f"The lowest F of {len(energies)} starts, which {agree} reach{falls}"
 
     def improved(self) -> Search | None:
         """Return the search after one more step; ``None`` if it is over.

@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.widgets._engine.texts import Row
 
 Readings = Mapping[str, float]
-_LITTLE = 0.5  # nats that are not announced
 _AMONG = 0.5  # largest |x| of the drawn points
 
 
@@ -108,11 +107,6 @@ def costs(cost: FreeEnergy) -> dict[str, float]:
 def cost_words(cost: FreeEnergy) -> dict[str, str]:
     """Return what the texts of a status line insert for a KL weight other than 1; {} for 1."""
     return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
-
-
-def lower(below: float) -> str:
-    """Announce that F is ``below`` nats lower than that of the fit shown before; "" up to ½."""
-    return f" (a lower F was found: −{below:.0f} nats)" if below > _LITTLE else ""
 
 
 def at(x_grid: Array, curve: Array, x: float) -> float:
