@@ -201,7 +201,8 @@ class Canvas:
     def pin(self) -> None:
         """Draw grey copies of the moving artists; they stay where the artists are now."""
         self.unpin()
-        self._copies = PinnedCopies(self.figure, self.moving)
+        shown = [a for a in self.moving if a.axes is None or a.axes.get_visible()]
+        self._copies = PinnedCopies(self.figure, [a for a in shown if a not in self._brief])
         self.animate(self._copies.over)
         self.redraw_background()
 

@@ -30,7 +30,9 @@ class Panel:
     """A panel in which the pointer can act."""
 
     axes: Axes
-    room: plots.Room | None = None  # chooses the limits of y, which stay while a point is held
+    room: plots.Room | None = (
+        None  # chooses the limits of y, which stay while a hand moves something
+    )
     truth: Artist | None = None  # the line of the noise-free function, hidden if that is unknown
     columns: int = 6  # of the panel's legend; 0 if it has none of its own
     over: Sequence[Axes] = ()  # panels at its right, above which the legend may go on

@@ -155,7 +155,8 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         """Move controls as a user would, and wait for the picture.
 
         Args:
-            **values: New values of controls, by name; ``show`` is the name of the context panel.
+            **values: New values of controls, by name; ``show`` is the name of the context panel,
+                which ``state`` and ``code`` leave out.
 
         Raises:
             ValueError: No such control, or a value outside its range; then no control has moved.
@@ -229,7 +230,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         return self._ask("pin", on=True)
 
     def unpin(self) -> Self:
-        """Remove the pinned state A from the picture and the status line."""
+        """Remove the pinned state A from the picture and the table."""
         return self._ask("pin", on=False)
 
     @property
@@ -248,7 +249,7 @@ class Explorer(VBox, Generic[Result]):  # type: ignore[misc]
         The mission is judged as soon as no control moves, and added to ``done`` if it is solved.
 
         Args:
-            name: One of ``missions``; ``None`` shows the explorer's question in their place.
+            name: One of ``missions``; ``None`` closes them.
 
         Raises:
             ValueError: There is no such mission.

@@ -207,7 +207,7 @@ class Model(ABC, Generic[Result]):
         """Return ``result`` as it was at frame number ``frame`` of its training.
 
         This is not called for the last frame, which is ``result`` itself. An explorer that defines
-        this method has replay controls under its picture.
+        this method has replay controls behind *more*.
         """
         return result
 

@@ -88,7 +88,7 @@ function nameSlider(box) {
 
 // The only tab stop is the button that is down; arrows go to the others, as in a radio group.
 function nameChoices(box) {
-  set(box, { role: "radiogroup", "aria-label": nameOf(box) || box.title || "choice" });
+  set(box, { role: "radiogroup", "aria-label": nameOf(box) || (box.matches(".bdl-tabs") ? "panel beside the picture" : "choice") });
   for (const button of box.querySelectorAll("button")) {
     const down = button.matches(".mod-active");
     set(button, { role: "radio", "aria-checked": String(down), tabindex: down ? "0" : "-1" });
@@ -123,7 +123,7 @@ function addNames(root) {
   for (const line of root.querySelectorAll(".bdl-status .widget-html-content, .bdl-mission-words .widget-html-content"))
     set(line, { role: "status", "aria-live": "polite" });
   for (const group of root.querySelectorAll(".bdl-group"))
-    set(group, { role: "group", "aria-label": group.querySelector(".bdl-name")?.textContent.trim() });
+    set(group, { role: "group", "aria-label": group.querySelector(".bdl-name")?.textContent.trim() || "controls" });
   for (const bar of root.querySelectorAll("[role=progressbar], .widget-inline-hbox .progress"))
     set(bar, { role: "progressbar", "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
 }

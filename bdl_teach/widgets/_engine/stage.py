@@ -36,6 +36,7 @@ class Stage(Owned):
         self.shown: Any = None  # the result, or a frame of its training
         self.painted: Values = {}  # the values that the picture shows
         self.said = Said("")
+        self._turned = False  # whether the context panel has yet to be drawn
         self.has_trace = False  # whether a grey line shows the mean that a better fit has replaced
         self.place: Place | None = None  # where the page shows the picture, if it does
 
@@ -96,6 +97,7 @@ class Stage(Owned):
                 self.canvas.redraw_background(arrange=True)
             self._model.draw(shown)
             self.canvas.draw_context(shown)
+            self._turned = False
             self.has_trace = panel is not None and panel.leave_trace(replaced)
             self._notice.set_visible(False)
             self.pin.note(Seen(dict(values), said, result), better=better)
@@ -103,9 +105,15 @@ class Stage(Owned):
         self.said = said
 
     def choose(self, panel: str) -> None:
-        """Show the context panel ``panel``."""
+        """Show the context panel ``panel``; ``draw_context`` or the next ``draw`` draws it."""
         with RENDER_LOCK:
-            if self.canvas.choose(panel) and self.shown is not None:
+            self._turned = self.canvas.choose(panel) or self._turned
+
+    def draw_context(self) -> None:
+        """Draw the context panel if another one was shown before."""
+        turned, self._turned = self._turned, False
+        if turned and self.shown is not None:
+            with RENDER_LOCK:
                 self.canvas.draw_context(self.shown)
 
     def draw_part(self, result: Any) -> None:

@@ -2,8 +2,7 @@
 
 A name in braces is a reading, such as ``{F:.0f}``, or a further template. Beside Python's formats,
 ``sd`` and ``sd3`` write a standard deviation of y with two or three significant digits, and ``at``
-writes a value of x, in the units of the points. ``sum`` writes a total as the sum of its rounded
-parts, which for ``{F:sum}`` is the reading ``F_sum``.
+writes a value of x, in the units of the points.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ class Said:
 
     def write(self, name: str, form: str) -> str:
         """Return a reading in the format ``form``."""
-        name, form = (f"{name}_sum", ".0f") if form == "sum" else (name, form)
         value = self.readings[name]
         if form.startswith("sd"):
             return points.sd(self.data, value, int(form[2:] or 2))
@@ -74,7 +72,8 @@ def table(said: Said, rows: Mapping[str, Row], then: Said | None) -> str:
     lines = []
     for name, row in rows.items():
         if name in said.readings:
-            label = f'<th scope="row" tabindex="0" title="{html.escape(row.meaning)}">'
+            meant = f' tabindex="0" title="{html.escape(row.meaning)}"' if row.meaning else ""
+            label = f'<th scope="row"{meant}>'
             label += f"{html.escape(row.words)}</th>"
             found = [one.write(name, row.form) if name in one.readings else "" for one in states]
             lines.append(label + "".join(f"<td>{html.escape(value)}</td>" for value in found))
@@ -96,17 +95,8 @@ def plain(text: str) -> str:
 
 
 def costs(cost: FreeEnergy) -> dict[str, float]:
-    """Return "F", "complexity" and "likelihood" in nats, and "F_sum", the sum as it is shown."""
-    digits = 0 if cost.kl_weight == 1 else 1  # a KL weight magnifies rounding errors
-    total = float(f"{cost.kl_weight:.4g}") * round(cost.complexity, digits)
-    total += round(cost.likelihood, 0)
-    parts = {"complexity": cost.complexity, "likelihood": cost.likelihood}
-    return {"F": cost.total, "F_sum": total, **parts}
-
-
-def cost_words(cost: FreeEnergy) -> dict[str, str]:
-    """Return what the texts of a status line insert for a KL weight other than 1; {} for 1."""
-    return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": f"{cost.kl_weight:.4g}"}
+    """Return "F", "complexity" and "likelihood" in nats."""
+    return {"F": cost.total, "complexity": cost.complexity, "likelihood": cost.likelihood}
 
 
 def at(x_grid: Array, curve: Array, x: float) -> float:

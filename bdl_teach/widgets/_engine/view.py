@@ -73,9 +73,7 @@ class View:
     def _make_tabs(self) -> Widget:
         """Make the tabs of the context panels, if there are several."""
         labels = [(label, name) for name, (label, _) in self._texts.context.items()]
-        tabs = ipywidgets.ToggleButtons(
-            options=labels, tooltips=["what stands beside"] * len(labels)
-        )
+        tabs = ipywidgets.ToggleButtons(options=labels)
         tabs.add_class("bdl-tabs")
         if len(labels) < 2:
             tabs.layout.display = "none"

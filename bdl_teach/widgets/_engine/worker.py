@@ -135,8 +135,8 @@ class Worker(Owned):
             self.stage.film.to_end()
         if message.act in TICKS:
             self._asked_at, self._instead = message.when, ""
-        if message.act == "move":  # the limits of y stay until the hand rests
-            self._holds = True
+        if message.act == "move" and type(given["value"]) in (int, float):  # of a slider
+            self._holds = True  # the limits of y stay until the hand rests
             self.stage.hold_axes(True)
         try:
             answer = handler(**given)
@@ -215,14 +215,16 @@ class Worker(Owned):
 
     def _repaint(self) -> None:
         """Redraw the present result after a change of size, frame or pinned state."""
-        if self.stage.result is not None and self.stage.film.moved:
-            try:
+        try:
+            if self.stage.result is not None and self.stage.film.moved:
                 self._paint(self.stage.result, self.stage.painted)
-            except Exception as error:
-                self._show_failure(error)
-        else:
-            self.stage.settle_pin()
-            self._show_picture(sharp=time.monotonic() > self._asked_at + SHARPEN)
+                return
+            self.stage.draw_context()
+        except Exception as error:
+            self._show_failure(error)
+            return
+        self.stage.settle_pin()
+        self._show_picture(sharp=time.monotonic() > self._asked_at + SHARPEN)
 
     # At rest.
 
@@ -249,8 +251,9 @@ class Worker(Owned):
         self._pause(REST - SHARPEN)
         if self._holds:
             self._holds = False
-            self.stage.hold_axes()
-            self._show_again()
+            self.stage.hold_axes(self.session.history.held)
+            if not self.stage.has_trace:  # else it is drawn again when that has gone
+                self._show_again()
         followed = True
         while followed:
             self._judge_mission()
@@ -263,7 +266,7 @@ class Worker(Owned):
 
     def _show_again(self) -> None:
         """Draw the result anew: with limits of y that fit it, and without the trace of another."""
-        if self.stage.result is not None:
+        if self.stage.result is not None and not self.mailbox.failed:
             self._paint(self.stage.result, self.stage.painted, sharp=True)
 
     def _follow(self, *, at_rest: bool) -> bool:
@@ -291,7 +294,8 @@ class Worker(Owned):
         if pinned is not None and stage.pin.pinned is not None:
             stage.draw(pinned.result, pinned.values, better=True)
         sharp = time.monotonic() > self._asked_at + SHARPEN
-        self._paint(self.model.complete(values, better), values, better=True, sharp=sharp)
+        found = self.model.complete(values, better)
+        self._paint(found, values, better=pinned is None, sharp=sharp)
         self._show_state()
         return False
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach.elbo import FreeEnergy
 from bdl_teach.problems import Problem
 from bdl_teach.widgets._engine import status
 from bdl_teach.widgets._engine.status import Said, plain
@@ -56,11 +55,6 @@ def test_table_has_a_row_for_each_reading_there_is_and_a_column_for_a() -> None:
 )
 def test_number_in_a_sentence(form: str, value: float, written: str) -> None:
     assert str(Said(f"{{f:{form}}}", {"f": value})) == written
-
-
-def test_total_is_the_sum_of_its_rounded_parts() -> None:
-    said = Said("{F:sum}", status.costs(FreeEnergy(50.4, 100.4)))
-    assert str(said) == "150" and said.readings["F"] == pytest.approx(150.8)
 
 
 def test_column_names_with_braces_are_not_templates() -> None:
