@@ -339,3 +339,14 @@ def test_only_the_workers_thread_may_change_what_it_owns(toy: Toy) -> None:
     for part in toy._worker._owned:
         with pytest.raises(RuntimeError, match=r"expected its owner, thread \d+, to assign it"):
             part.value = 1
+
+
+def test_failure_of_a_moved_slider_stays_when_the_hand_rests(
+    toy: Toy, improved_at_rest: None
+) -> None:
+    toy._view.controls["n"].value = 13
+    with pytest.raises(ArithmeticError):
+        toy.wait()
+    until(lambda: not toy._worker._holds, "a rest")
+    time.sleep(0.2)
+    assert "too far" in toy.status and toy._worker.stage._notice.get_visible()
