@@ -63,6 +63,8 @@ class SinusoidResult(Outcome):
             return {"weights": "drawn", "article": "article"}[self.estimator]
         if not self.trained:
             return "quick"
+        if self.gain > ENOUGH:
+            return "falls"
         return "found" if self.quick.total - self.cost.total > 1 else ""
 
     @cached_property

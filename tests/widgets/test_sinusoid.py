@@ -1,5 +1,6 @@
 """Test the sinusoid explorer: its picture, readings, question, prior functions and hovering."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,8 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
     np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
     assert (line(ax, "fit")[1] != before).any()
+    then = explorer._worker.stage.pin.pinned.said.readings
+    assert explorer.readings()["mean_up"] < 0.5 * then["mean_up"], "the mean loses the sine"
     explorer.preset("article")
     stage = explorer._worker.stage
     assert stage.pin.pinned is None and not stage.panels[0].room.held
@@ -165,3 +168,10 @@ def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     assert "posterior" not in explorer.set(nuts=False).status
     assert legend_labels(panel(explorer, "How unsure")) == ["fit"]
     assert explorer.result.nuts is None and not explorer.result.gaps
+
+
+def test_sentence_says_that_f_still_falls_after_longer_training(explorer: SinusoidExplorer) -> None:
+    model, quick = explorer._worker.model, explorer.set(nuts=False).result
+    said = {gain: model.words(replace(quick, trained=True, gain=gain)) for gain in (11.0, 9.0)}
+    assert said[11.0]["stage"] == "{falls}" and said[9.0]["stage"] != "{falls}"
+    assert "F still falls" in model.TEXTS.status["falls"]
