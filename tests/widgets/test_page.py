@@ -58,8 +58,22 @@ DRAWN_FOR_ITS_PLACE = """box => {
     const image = box.querySelector("img.bdl-picture");
     return Math.abs(image.naturalWidth - devicePixelRatio * image.clientWidth) < 3;
 }"""
-ZOOMS = """box => ["head", "look", "tabs", "controls", "below"]
-    .map((part) => getComputedStyle(box.querySelector(`.bdl-${part}`)).zoom)"""
+# The height of the capitals of each sentence, label and value that shows, in px, and its text.
+CAPITALS = """box => [...box.querySelectorAll(
+    ".bdl-look, .bdl-status, .bdl-asked, .bdl-answers label, .bdl-mission-words, .bdl-tabs button, "
+    + ".widget-label, .widget-readout, .bdl-readings td, .bdl-readings th")]
+    .filter((one) => one.textContent.trim() && one.checkVisibility())
+    .map((one) => (one.querySelector(".widget-html-content") ?? one))
+    .map((one) => [0.72 * parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom,
+                   one.textContent.trim()])
+    .filter(([, text]) => text !== "start from")"""
+SLEEP = """seconds => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
+    .requestExecute({ code: `import time; time.sleep(${seconds})` })"""
+RUN_CELL = """async (number) => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    content.activeCellIndex = number;
+    window.jupyterapp.commands.execute("notebook:run-cell");
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -231,15 +245,26 @@ def test_every_control_has_an_accessible_name_and_value(seen: dict[str, Any], na
     assert found["status"] == "polite"
 
 
-def test_full_screen_has_larger_text(seen: dict[str, Any], notebook: Notebook) -> None:
+@pytest.mark.parametrize("link", ["", "predict first", "missions", "numbers"])
+def test_sentences_and_values_in_full_screen_can_be_read_from_afar(
+    seen: dict[str, Any], notebook: Notebook, link: str
+) -> None:
+    page = notebook.page
     resize(notebook, 1920, 1080, 1.0)
-    box = boxed(notebook, "GradientLab")
-    assert box.evaluate(ZOOMS) == ["1"] * 5
+    box = boxed(notebook, "SinusoidExplorer")
     box.locator("button.bdl-full").click()
-    notebook.page.wait_for_function("() => document.fullscreenElement")
-    assert box.evaluate(ZOOMS) == ["1.4"] * 5
-    notebook.page.evaluate("() => document.exitFullscreen()")
-    notebook.page.wait_for_function("() => !document.fullscreenElement")
+    page.wait_for_function("() => document.fullscreenElement")
+    if link:
+        button(box, link).click()
+    small = [text for high, text in box.evaluate(CAPITALS) if high < 20.0]
+    assert small == []
+    for key in ("ArrowRight", "ArrowLeft", "Space", "Space"):
+        page.keyboard.press(key)
+    assert page.evaluate("() => !!document.fullscreenElement")
+    if link:
+        button(box, link).click()
+    page.evaluate("() => document.exitFullscreen()")  # a script's Escape does not reach the browser
+    page.wait_for_function("() => !document.fullscreenElement")
 
 
 def test_picture_at_rest_uses_full_device_resolution(
@@ -647,6 +672,34 @@ def test_running_scrolls_to_explorer_and_button_downloads_svg_and_png(
     page.wait_for_timeout(1000)
     assert sorted(saved) == ["GradientLab.png", "GradientLab.svg"]
     page.close()
+
+
+@slow
+def test_busy_kernel_is_said_and_a_preset_chosen_meanwhile_is_kept(
+    seen: dict[str, Any], notebook: Notebook, shown: tuple[str, ...]
+) -> None:
+    """Also if its cell is run again before the kernel hears of the preset."""
+    page, at = notebook.page, shown.index("SinusoidExplorer")
+    for again, preset in ((False, "few points"), (True, "many points")):
+        box = boxed(notebook, "SinusoidExplorer")
+        sign, menu = box.locator(".bdl-busy"), box.locator(".bdl-head select")
+        sign.wait_for(state="hidden", timeout=PATIENCE_MS)
+        page.evaluate(SLEEP, 5)
+        menu.select_option(label=preset.replace(" ", "\u00a0"))
+        sign.wait_for(timeout=3000)
+        if again:
+            page.evaluate(RUN_CELL, 1 + at)
+        page.wait_for_function(
+            """([at, preset]) => {
+                const box = document.querySelectorAll(".jp-OutputArea .bdl-explorer")[at];
+                const menu = box?.querySelector(".bdl-head select");
+                return menu?.value.replaceAll("\u00a0", " ") === preset
+                    && box.querySelector(".bdl-busy").hidden;
+            }""",
+            arg=[at, preset],
+            timeout=PATIENCE_MS,
+        )
+        assert notebook.status(at).startswith({"few points": "6 p", "many points": "64 p"}[preset])
 
 
 # These run last: they look at what the others have left, and end the kernel.

@@ -165,6 +165,52 @@ function watchUse(model, root) {
   };
 }
 
+// After each act of the user the page asks the worker to answer once the picture shows it. While cells
+// run, or a computation is long, no answer comes: the page says so, and keeps a chosen preset for the
+// explorer that takes the place of this one when its cell runs again.
+
+const LATE = 300; // ms without an answer until the page says so
+const ACTS = ["input", "change", "click", "keydown", "pointerup", "pointermove"];
+
+function watchBusy(model, root, sign) {
+  const kept = (window.bdlKept ??= new WeakMap()); // cell -> a preset that no kernel has taken yet
+  const cell = root.closest(".jp-Cell");
+  let [asked, answered, acted, timer] = [0, 0, false, 0];
+  const ask = () => {
+    acted = false;
+    model.send({ act: "ask whether done", number: ++asked });
+    clearTimeout(timer);
+    timer = setTimeout(() => { sign.hidden = false; }, LATE);
+  };
+  const act = (event) => {
+    if (event.type === "pointermove" && !event.buttons) return;
+    if (event.target.matches(".bdl-head select") && event.type === "change" && cell)
+      kept.set(cell, event.target.value.replaceAll("\u00a0", " "));
+    if (asked === answered) setTimeout(ask); // after the widget's own message
+    acted = true;
+  };
+  const answer = ({ done }) => {
+    if (done !== asked) return;
+    answered = done;
+    clearTimeout(timer);
+    sign.hidden = true;
+    kept.delete(cell);
+    if (acted) ask();
+  };
+  model.on("msg:custom", answer);
+  for (const kind of ACTS) root.addEventListener(kind, act, true);
+  if (kept.has(cell)) {
+    model.send({ act: "preset", name: kept.get(cell) });
+    ask();
+    sign.hidden = false;
+  }
+  return () => {
+    clearTimeout(timer);
+    model.off("msg:custom", answer);
+    for (const kind of ACTS) root.removeEventListener(kind, act, true);
+  };
+}
+
 // The kernel may be restarted, die or be cut off: the widgets then have this class.
 const LOST = "jupyter-widgets-disconnected";
 
@@ -237,13 +283,18 @@ export default {
   render({ model, el }) {
     const image = document.createElement("img");
     const wait = document.createElement("p");
+    const busy = document.createElement("p");
     image.className = "bdl-picture";
     image.hidden = true;
     image.draggable = false;
     wait.className = "bdl-wait";
     wait.textContent = "The picture comes when TensorFlow has loaded …";
     el.classList.add("bdl-place");
-    el.append(image, wait);
+    busy.className = "bdl-busy";
+    busy.hidden = true;
+    busy.textContent = "The kernel is busy: the picture is older than the controls.";
+    set(busy, { role: "status" });
+    el.append(image, wait, busy);
     const update = () => show(model, image, wait);
     model.on("change:value", update);
     model.on("change:alt", update);
@@ -297,6 +348,7 @@ export default {
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("keydown", keepKeys);
       root.addEventListener("click", onClick);
+      undo.push(watchBusy(model, root, busy));
       addNames(root);
       comeBack(model, root);
       use.giveBack();

@@ -187,6 +187,10 @@ class View:
         act = content.get("act") if isinstance(content, dict) else None
         if act in ("undo", "redo"):
             self._send(act)
+        elif act == "preset" and content["name"] in self._texts.presets:
+            self._send(act, name=content["name"])
+        elif act == "ask whether done":
+            self._send("ask_whether_done", number=content["number"])
         elif act == "table":
             self._send(act, did=content)
         elif act in ("down", "at", "move", "up", "add", "remove"):

@@ -67,6 +67,7 @@ class Worker(Owned):
         self._is_best = False  # whether that thread has ended
         self._holds = False  # whether the limits of y are held since a control was moved by hand
         self._instead = ""  # a sentence that is shown for the status line until a movement
+        self._question = 0  # the page's last question whether all its messages are answered
         self._unseen = False  # while a result that is not to be shown is computed
         self._unanswered = 0  # number of messages before a result that is not finished
         self._asked_at = 0.0  # when the last movement was made, by ``time.monotonic``
@@ -157,6 +158,7 @@ class Worker(Owned):
             if any(changed):
                 self._repaint()
             self._show_state()
+            self._tell_page()
             self._done()
             self._rest()
             return
@@ -171,6 +173,7 @@ class Worker(Owned):
         else:
             self.mailbox.fail(None)
         self._show_state()
+        self._tell_page()
         self._done()
         if self.ticks and self.stage.place is not None:  # a page is there
             self.chores.on_warm()
@@ -364,6 +367,11 @@ class Worker(Owned):
         self._without_still.append(keep)
         return False
 
+    def on_ask_whether_done(self, number: int) -> bool:
+        """Note that the page waits for an answer to its messages; ``_tell_page`` gives it."""
+        self._question = number
+        return False
+
     # What the page shows.
 
     def _show_state(self) -> None:
@@ -374,6 +382,12 @@ class Worker(Owned):
         answer, self.pointer.answer = self.pointer.answer, None
         if answer is not None:
             self._view.picture.send(answer)
+
+    def _tell_page(self) -> None:
+        """Tell the page that the picture shows what it had sent before its last question."""
+        if self._question:
+            self._view.picture.send({"done": self._question})
+            self._question = 0
 
     def _show_picture(self, *, sharp: bool) -> None:
         self._view.show_picture(*self.stage.render(sharp=sharp))
