@@ -36,7 +36,7 @@ COMMANDS = {
     "data": "fetch the data sets before a lecture",
     "reproduce": "compute a paper's table again; `reproduce --list` lists the tables",
     "claims": "test the course's claims about methods in many worlds; `claims --list` lists them",
-    "bench": "measure speed or memory: live, methods, chains, replay, ticks, or browser",
+    "bench": "measure speed or memory: live, methods, chains, ticks, or browser",
 }
 FORWARD = ("test", "bench")  # pass their arguments on
 EVIDENCE = ("claims", "reproduce")  # are in the package of that name, in the checkout

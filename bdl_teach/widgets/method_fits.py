@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +11,6 @@ import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import GAP_GRID, PRIOR_STD, Problem, live_fits
-from bdl_teach.widgets._engine import replay
 from bdl_teach.widgets._engine.convergence import Convergence
 from bdl_teach.widgets.truth_search import Search
 
@@ -24,7 +23,6 @@ N_FUNCTIONS = 20  # largest number of drawn functions or ensemble members in a p
 N_PREDICTIONS = 500  # draws for a prediction of the explorer of two methods
 JITTER = 1e-9  # added to a covariance, as a share of its trace, so that Cholesky succeeds
 SGHMC_FIRST, SGHMC_MOST = 300, 6300  # steps before the first picture, and at rest
-_FEWEST = 4  # smallest number of a chain's draws that a replay shows
 Key = tuple[str, Problem, tuple[Any, ...]]  # method, problem and (name, value) of its options
 
 
@@ -38,7 +36,7 @@ class MethodFit:
     convergence: Convergence | None = None  # of a variational fit, where it is judged
     search: Search | None = None  # of mean field, for the fit of lowest free energy
     trained: bool = True  # whether this is to be shown, after a quick fit
-    remark: str = ""  # for the status line: on a replay's state, or on points that are not scaled
+    remark: str = ""  # for the status line, on points that are not scaled
 
     @property
     def method(self) -> str:
@@ -69,11 +67,6 @@ class MethodFit:
             found = self.convergence.after_one_more(cast(Any, self.fit))
             return replace(self, convergence=found)
         return None
-
-    def at(self, share: float, predict: Callable[[Any], Predictive]) -> MethodFit:
-        """Return this fit as it was after a share of its training, with a remark on that."""
-        fit, remark = _at_share(self.fit, share)
-        return replace(self, fit=fit, prediction=predict(fit), remark=remark)
 
 
 def quick(name: str, problem: Problem, options: Mapping[str, Any]) -> Fitted:
@@ -137,30 +130,3 @@ def goes_on(fit: Any) -> bool:
     from bdl_teach.methods import sgmcmc
 
     return isinstance(fit, sgmcmc.Fit) and bool(fit.history["step"][-1] < SGHMC_MOST)
-
-
-def steps_of(fit: Any) -> Sequence[int]:
-    """Return the number of steps at each frame of a fit's training; () for a closed form."""
-    from bdl_teach.methods import sgmcmc
-
-    if isinstance(fit, sgmcmc.Fit):
-        return tuple(fit.history["step"].tolist())[_FEWEST - 1 :]
-    return replay.steps_of(fit)
-
-
-def _at_share(fit: Any, share: float) -> tuple[Fitted, str]:
-    """Return a fit as it was after a share of its training, and a remark for the status line."""
-    from bdl_teach.methods import laplace, pbp, sgmcmc
-
-    steps = np.array(steps_of(fit))
-    if not steps.any():
-        return fit, "as at the end"
-    frame = int(np.abs(steps - share * steps[-1]).argmin())
-    if isinstance(fit, sgmcmc.Fit):
-        n = frame + _FEWEST
-        return replace(fit, path=fit.path[:n], potential=fit.potential[:n]), ""
-    remark = "after {share:.1f}% of the epochs" if isinstance(fit, pbp.Fit) else ""
-    if isinstance(fit, laplace.Fit) and frame < len(steps) - 1:
-        last_layer = fit.problem.structure == "last_layer"
-        remark = "on the features so far" if last_layer else "round the weights so far"
-    return cast("Fitted", fit.at(frame)), remark

@@ -104,7 +104,6 @@ class SideBySide(ProblemResult):
     level: float = 0.95  # share of new points that intervals should contain
     calibration_set: datasets.Regression1D | None = None  # calibration set of conformal bands
     waiting: tuple[str, ...] = ()  # chosen methods that are not fitted yet
-    share: float = 1.0  # share of each training that is done; below 1 in a replay
 
     @property
     def trained(self) -> bool:
@@ -288,18 +287,6 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
             "nuts": result.nuts_report,
         }
 
-    def frames(self, result: SideBySide) -> Sequence[int]:
-        """Return the number of steps at each frame of the first method that trains in steps."""
-        fits = (one.fit for one in result.methods.values())
-        return next(filter(None, map(method_fits.steps_of, fits)), ())
-
-    def replay(self, result: SideBySide, frame: int) -> SideBySide:
-        """Return the result at ``frame``: each method after the same share of its own training."""
-        steps = self.frames(result)
-        share = steps[frame] / steps[-1]
-        then = {place: one.at(share, self._predict) for place, one in result.methods.items()}
-        return replace(result, methods=then, share=share)
-
     def _warm(self, method: str, problem: Problem, values: controls.Values) -> None:
         """Compile the programs that fit a method and improve the fit."""
         one: MethodFit | None = self._fitted(self._key(method, problem, values))
@@ -394,7 +381,7 @@ class ComparisonModel(MethodsModel):
         held, off = result.coverage, result.distances
         found = {f"{name}_{r}": 100 * share for name, by in held.items() for r, share in by.items()}
         found |= {f"{name}_off_{r}": far for name, by in off.items() for r, far in by.items()}
-        found |= {"level": 100 * result.level, "share": 100 * result.share}
+        found["level"] = 100 * result.level
         shares = {name: by[result.judged_in] for name, by in held.items()}
         if "nuts" in shares:
             found["held_by_nuts"] = 100 * shares.pop("nuts")

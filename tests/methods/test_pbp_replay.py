@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from bdl_teach import datasets
 from bdl_teach.methods import pbp
@@ -52,16 +52,3 @@ def test_replay_recomputes_at_most_one_chunk_of_steps(monkeypatch):
         anew.clear()
         trail.at(n)
         assert sum(anew) <= CHUNK
-
-
-def test_frames_of_a_pbp_fit_lead_from_the_prior_to_its_end(taken):
-    fit = pbp.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
-    steps = fit.path.steps
-    assert (steps[0], steps[-1], fit.n_steps) == (0, 40, 40)
-    assert (np.diff(steps) > 0).all() and (np.diff(steps)[:5] <= np.diff(steps)[-5:].min()).all()
-    for frame in (1, len(steps) // 2, -1):
-        then = taken[steps[frame] - 1].fit
-        assert_allclose(weights(fit.at(frame)), weights(then), rtol=1e-8, atol=1e-12)
-    assert_array_equal(fit.at(0).state.noise, pbp.NOISE_PRIOR)
-    with pytest.raises(ValueError, match="^frame: expected a number from"):
-        fit.at(len(steps))

@@ -118,7 +118,7 @@ def test_sliders_have_steps_at_the_values_of_presets_and_missions(idle: Explorer
             assert abs(steps - round(steps)) < 1e-6, (name, value)
 
 
-def test_code_of_the_share_button_rebuilds_a_preset(
+def test_code_of_the_share_button_rebuilds_a_preset_and_its_panel(
     idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
@@ -127,8 +127,12 @@ def test_code_of_the_share_button_rebuilds_a_preset(
         handle(idle)
         assert idle._view._menu.value == name
         assert idle._view._look.value == f"<b>Look:</b> {html.escape(sentence)}."
+    if idle.TEXTS.context:
+        idle._worker.send("show", name=[*idle.TEXTS.context][-1])
+        handle(idle)
     rebuilt = eval(idle.code(), {"widgets": widgets})
     assert controls.same(rebuilt.state(), idle.state())
+    assert rebuilt._view._tabs.value == idle._view._tabs.value
     rebuilt.close()
 
 

@@ -10,7 +10,6 @@ ABOUT = {
     "live": "a refit and 500 predictions, and the same with Keras and TFP layers",
     "methods": "a refit of each method on the sinusoid, and PBP's growth with data and width",
     "chains": "effective draws a second of HMC, NUTS and numpyro's NUTS",
-    "replay": "the cost of storing the frames of a training, for each method",
     "browser": "the time from key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import padded_size
@@ -63,8 +62,6 @@ NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")
-_FRAMES = 41  # frames of a fit's path
-_MOST_STEPS = 10_000  # steps of a fit that has a path, at most
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
@@ -147,10 +144,10 @@ class Passes:
         state, trace = self.advance(chunks[n][0], n * CHUNK, n_steps)
         return state, np.concatenate([*(part for _, part in chunks[: n + 1]), trace])
 
-    def fitted(self, state: State, history: dict[str, Array] | None = None, **way: Any) -> Fit:
-        """Return a :class:`Fit` of this state, in NumPy; ``way`` sets further fields."""
+    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+        """Return a :class:`Fit` of this state, in NumPy."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
-        return Fit(arrays, self.scaling, history or {}, **way)
+        return Fit(arrays, self.scaling, history or {})
 
 
 def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
@@ -216,7 +213,7 @@ def fit(
     history = {"epoch": np.arange(epochs), **dict(zip(names, each[:, -1].T, strict=False))}
     noise_std = np.sqrt(history["beta"] / (history["alpha"] - 1.0)) * passes.scaling.y_std
     history |= {"log_z": log_z, "noise_std": noise_std}
-    return passes.fitted(state, history, passes=passes, n_steps=len(trace))
+    return passes.fitted(state, history)
 
 
 def steps(
@@ -263,40 +260,11 @@ class Fit(ClosedForm):
         history: ``epoch``, and after each epoch ``alpha``, ``beta``, ``noise_std`` (in the units of
             y), ``prior_alpha``, ``prior_beta`` and ``log_z``: log Z of each point *before* it was
             learned, averaged over the epoch, in nats of the standardised y.
-        passes: What :meth:`at` needs to take the steps again; ``None`` if not made by :func:`fit`.
-        n_steps: Number of steps that :func:`fit` took; 0 without ``passes``.
     """
 
     state: State
     scaling: Scaling
     history: dict[str, Array]
-    passes: Passes | None = field(default=None, repr=False)
-    n_steps: int = field(default=0, repr=False)
-
-    @property
-    def path(self) -> optimise.Path | None:
-        """Return the ``steps`` of the frames for :meth:`at`, in a ``Path`` that is otherwise empty.
-
-        It is ``None`` without ``passes``, or if the fit took more than 10,000 steps.
-        """
-        if self.passes is None or self.n_steps > _MOST_STEPS:
-            return None
-        steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
-        kept = np.unique(steps.astype(int))
-        return optimise.Path(kept, np.empty((len(kept), 0)), [])
-
-    def at(self, frame: int) -> Fit:
-        """Return the posterior after ``path.steps[frame]`` steps, by taking the steps again.
-
-        Args:
-            frame: 0 for the prior, −1 for the end.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        assert self.passes is not None
-        return self.passes.fitted(self.passes.after(int(path.steps[frame]))[0])
 
     @property
     def alpha(self) -> float:

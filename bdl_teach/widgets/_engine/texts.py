@@ -32,7 +32,7 @@ A file has, in this order:
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,7 +100,8 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     ``given`` holds, by name, controls that the file names without declaring them.
 
     Raises:
-        ValueError: A preset, the question or a mission names a control that does not exist.
+        ValueError: A preset, the question, a mission or a context panel names a control that does
+            not exist, or a preset a context panel.
         TypeError: The file has an unknown table or key.
     """
     file = tomllib.loads(text)
@@ -117,6 +118,11 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     left = dict.fromkeys(file["stays"], False)  # unless a preset switches them on
     presets = file.get("presets", {})
     shows = {name: values.pop("show") for name, (_, values) in presets.items() if "show" in values}
+    panels = file.get("context", {})
+    if unknown := {*shows.values()} - panels.keys():
+        raise ValueError(f"show: expected one of {', '.join(panels)}, got {', '.join(unknown)}")
+    for _, movers in panels.values():
+        _check(known, movers)
     file["shows"] = shows
     file["presets"] = {
         name: (look, start | left | _values(known, values))
@@ -136,10 +142,15 @@ def parse(text: str, **given: Mapping[str, Control]) -> Texts:
     return Texts(**file)
 
 
+def _check(known: Mapping[str, Control], names: Iterable[str]) -> None:
+    """Raise ``ValueError`` unless all are names of controls."""
+    if unknown := {*names} - known.keys():
+        raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
+
+
 def _values(known: Mapping[str, Control], given: Values) -> Values:
     """Convert values of a data file to those of the controls."""
-    if unknown := given.keys() - known.keys():
-        raise ValueError(f"values: expected names of controls, got {', '.join(sorted(unknown))}")
+    _check(known, given)
     return {name: known[name].value(value) for name, value in given.items()}
 
 

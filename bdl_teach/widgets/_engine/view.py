@@ -217,6 +217,8 @@ class View:
         default = self._texts.defaults.get
         moved = {name: v for name, v in self.state().items() if v != default(name)}
         shown = {n: float(f"{v:.10g}") if isinstance(v, float) else v for n, v in moved.items()}
+        if self._tabs.value != next(iter(self._texts.context), None):
+            shown["show"] = self._tabs.value
         given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"widgets.{self._name}({given})"
 
