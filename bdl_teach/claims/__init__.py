@@ -113,7 +113,7 @@ def measured(name: str) -> dict[str, dict[str, float]]:
     """Return what an experiment or a paper's table measured, where a chapter draws it.
 
     Args:
-        name: Of an experiment, such as ``"gap-bands"``, or a table, such as ``"ood-controls"``.
+        name: Of an experiment, such as ``"gap-bands"``, or a table, such as ``"refits"``.
 
     Returns:
         The numbers by name, for each world or other task.

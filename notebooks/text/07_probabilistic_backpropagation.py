@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 5 · 7.8: 4 · 7.9: 8 · 7.10: 5 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13
+# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 5 · 7.8: 4 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 13
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation). Sections 7.14 to 7.16 are an appendix, for a second reading.
 
@@ -150,21 +150,25 @@ for dm, dv in ((0.02, 0), (-0.02, 0), (0, 0.02), (0, -0.02)):
 print(f"prior N({m0}, {v0}); after the point N({m_match:.4f}, {v_match:.4f})")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **One weight, from left to right**: *tilt*, *project*, *next point*. A label 1 at x = 2 bends the Gaussian. The bent density is replaced by the Gaussian of its mean and variance. The next point, a label 1 at x = −6, finds *that* Gaussian: what did not fit into it is gone.
+# **One weight, from left to right**: *tilt*, *project*, *next point*. A label 1 at x = −6 takes away what lies right of 0. The bent density is replaced by the Gaussian of its mean and variance. The next point, a label 1 at x = 2, finds *that* Gaussian: what did not fit into it, the steep right flank, is gone, and some belief in w > 0 is back.
 
 # %% slideshow={"slide_type": "subslide"}
-projected = normal_density(grid, m_match, v_match)
-second = projected / (1 + np.exp(6 * grid))  # a label 1 at x = −6
-second /= np.trapezoid(second, grid)
-steps = {"1 · tilt": (q, "q", tilted, "tilted: L q / Z"),
-         "2 · project": (tilted, "tilted", projected, "Gaussian, same mean and variance"),
-         "3 · next point": (projected, "q now", second, "tilted again")}
+def tilt(before, x_k):  # by a label 1 at x_k
+    after = before / (1 + np.exp(-x_k * grid))
+    return after / np.trapezoid(after, grid)
+
+
+bent = tilt(q, -6.0)
+projected = normal_density(grid, *moments(grid, bent))
+steps = {"1 · tilt": (q, "q", bent, "tilted: L q / Z"),
+         "2 · project": (bent, "tilted", projected, "same mean, variance"),
+         "3 · next point": (projected, "q now", tilt(projected, 2.0), "tilted again")}
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
 for ax, (title, (old, old_name, new, new_name)) in zip(axes, steps.items(), strict=True):
     ax.fill_between(grid, old, color="0.85", label=old_name)
     ax.plot(grid, new, "--" if title[0] == "2" else "-", color=BLUE, label=new_name)
-    ax.set(xlim=(-3, 3.5), ylim=(0, 1.9))
-    panel(ax, title, "weight w", "density" if ax is axes[0] else "")
+    ax.set(xlim=(-2.5, 2.5), ylim=(0, 1.7))
+    panel(ax, title, "weight w", "density" if ax is axes[0] else "", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so that of two peaks far apart it chooses one. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
@@ -685,11 +689,11 @@ for seed in range(8):
         explorer.preset("left to right").set(step=step, seed=seed)
         sd = explorer.result.prediction.epistemic_std
         ends[seed, step] = np.array([sd[place].mean() for place in places])
+explorer.preset("one epoch")  # as it was
 now = np.array([ends[seed, 16] for seed in range(8)])
 shrunk = now / np.array([ends[seed, 0] for seed in range(8)])
 print("right end over left:                 ", np.round(now[:, 1] / now[:, 0], 2))
 print("the same, each relative to its step 0:", np.round(shrunk[:, 1] / shrunk[:, 0], 2))
-explorer.preset("one epoch")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The first line is an **illusion of one run**: whoever has one seed will explain why the right end is wider, or narrower. Only what is compared with its own start, the second line, comes out the same way each time.
