@@ -329,7 +329,7 @@ assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.
 #
 # $$p(D\mid w) = p(D\mid w=0)\;\exp\left(\frac{\hat w\,w}{e^2} - \frac{w^2}{2e^2}\right) .$$
 #
-# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again, with precision $\lambda + 1/e^2$ and mean $\kappa\hat w$, where $\kappa = 1/(1+\lambda e^2)$ is the **share of the estimate that the prior leaves**: 0 for a narrow prior, 1 for a wide one. Its integral is the evidence. With $z = \hat w/e$, which counts how many standard errors the estimate is from 0,
+# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again: the posterior, with mean $\kappa\hat w$ and variance $\kappa e^2$. Here $\kappa = 1/(1+\lambda e^2)$ is the **share of the estimate that the prior leaves**: near 0 for a narrow prior, near 1 for a wide one. With $z = \hat w/e$, which counts how many standard errors the estimate is from 0, the integral over $w$ is $\sqrt{1-\kappa}\;e^{\kappa z^2/2}$ times $p(D\mid w=0)$. It is the evidence:
 #
 # $$\ln p(D\mid\lambda) = \ln p(D\mid w=0) + \tfrac12\big[\ln(1-\kappa) + \kappa\,z^2\big] . \tag{6.15}$$
 #

@@ -167,7 +167,7 @@ fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrain
 for ax, (title, (old, old_name, new, new_name)) in zip(axes, steps.items(), strict=True):
     ax.fill_between(grid, old, color="0.85", label=old_name)
     ax.plot(grid, new, "--" if title[0] == "2" else "-", color=BLUE, label=new_name)
-    ax.set(xlim=(-2.5, 2.5), ylim=(0, 1.7))
+    ax.set(xlim=(-2.5, 2.5), ylim=(0, 1.15))
     panel(ax, title, "weight w", "density" if ax is axes[0] else "", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
