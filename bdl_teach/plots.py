@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary, WeakSet
@@ -23,6 +23,8 @@ from bdl_teach._support.checks import Array
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture
     from bdl_teach.densities import Prior
     from bdl_teach.predictive import Predictive
+
+Summary = Callable[[Any], tuple[float, float, float]]  # middle, its lower, upper limit
 
 # Okabe & Ito's palette, safe for colour-blind readers; lines also differ in style.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -438,6 +440,37 @@ class WeightArtists(Artists):
         scaled = (self._grid.astype(np.float32) - mean) / std  # [n_weights, grid]
         each = np.exp(-0.5 * scaled**2) / (std * np.sqrt(2 * np.pi))
         self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._FLOOR))
+
+
+def draw_forest(
+    ax: Axes, differences: Mapping[str, ArrayLike], summary: Summary | None = None
+) -> None:
+    """Draw a row for each name, the first at the top, and a line at 0: its values and their middle.
+
+    Args:
+        ax: The panel.
+        differences: For each name the values in the worlds ``[worlds]``, such as a method's score
+            less another's. A row of one value is only its point.
+        summary: Returns middle, lower and upper end of a row's bar; by default the mean and ± 2
+            standard errors of it.
+    """
+    ax.axvline(0, color=BLACK, lw=1.0, zorder=0)
+    rows = {name: np.ravel(values) for name, values in differences.items()}
+    for row, values in enumerate(rows.values()):
+        few = len(values) == 1
+        place = row + 0.22 * np.linspace(-1, 1, len(values)) * (not few)
+        ax.plot(values, place, "o", ms=7 if few else 4, color=BLUE, alpha=1 if few else 0.35)
+        if not few:
+            middle, low, high = (summary or _mean_and_two_errors)(values)
+            ax.plot((low, high), (row, row), "-", color=BLUE, lw=2.4)
+            ax.plot(middle, row, "D", ms=8, color=BLUE)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _mean_and_two_errors(values: Array) -> tuple[float, float, float]:
+    middle, half = values.mean(), 2 * values.std(ddof=1) / np.sqrt(len(values))
+    return middle, middle - half, middle + half
 
 
 def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) -> list[Line2D]:

@@ -25,7 +25,15 @@ JUDGED = (
     "also if one is left open. "
 )
 # Experiments and tables whose results chapters draw or print, world by world.
-DRAWN = ("beside-nuts", "chapter4-parts", "gap-bands", "network-bandits", "ood-controls", "refits")
+DRAWN = (
+    "beside-nuts",
+    "chapter4-parts",
+    "gap-bands",
+    "network-bandits",
+    "refits",
+    "three-kinds-on-clothes",
+    "three-kinds-on-digits",
+)
 
 Worlds = Callable[[Experiment], Sequence[Mapping[str, float]]]  # results of each of some worlds
 

@@ -85,3 +85,23 @@ def test_legends_have_the_words_styles_and_order_of_the_list(ax: Axes) -> None:
         else:
             assert to_hex(artist.get_edgecolor()[0]) == mark["color"].lower()
             assert artist.get_alpha() == mark.get("alpha")
+
+
+def test_forest_has_a_row_for_each_name_with_its_worlds_and_their_middle(ax: Axes) -> None:
+    values = [1.0, 2.0, 6.0]
+    plots.draw_forest(ax, {"first": values, "second": [-1.0]})
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
+    assert ax.get_ylim() == (1.5, -0.5), "the first at the top"
+    zero, worlds, bar, middle, one = ax.lines
+    assert set(zero.get_xdata()) == {0}
+    np.testing.assert_array_equal(worlds.get_xdata(), values)
+    half = 2 * np.std(values, ddof=1) / np.sqrt(3)
+    np.testing.assert_allclose(bar.get_xdata(), [3 - half, 3 + half])
+    assert (middle.get_xdata().tolist(), middle.get_ydata().tolist()) == ([3.0], [0])
+    assert (one.get_xdata().tolist(), one.get_ydata().tolist()) == ([-1.0], [1.0])
+
+
+def test_forest_takes_another_middle(ax: Axes) -> None:
+    plots.draw_forest(ax, {"a": [0.0, 1.0, 8.0]}, lambda values: (1.0, min(values), max(values)))
+    _, _, bar, middle = ax.lines
+    assert (bar.get_xdata().tolist(), middle.get_xdata().tolist()) == ([0.0, 8.0], [1.0])

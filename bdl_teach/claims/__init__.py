@@ -5,11 +5,14 @@ A checkout has the experiments beside the package, in ``evidence/``. There
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+from bdl_teach._support import report
 
 Figures = Mapping[str, float]  # numbers measured in one run, by name
 FILE = Path(__file__).with_name("stored.json")
@@ -65,13 +68,13 @@ class Verdict(NamedTuple):
     verdict: str  # "holds", "does not hold" or "open"
     falls: bool  # whether the sentence must not be said
 
-    def __str__(self) -> str:
-        found = f"{self.measure}: {self.effect}; asked for: {self.asked}"
-        return f"{self.claim}\n    {found}; {self.met} of {self.worlds} worlds; {self.verdict}"
-
 
 def show(*ids: str) -> list[Verdict]:
-    """Print and return the stored verdicts on some claims.
+    """Print the stored verdicts on some claims as a table, and return them.
+
+    A row has the claim's id in words, the mean effect ± its standard error, the limit that was
+    asked for, and in how many worlds it was met. The sentence and what the effect is of are
+    fields of the :class:`Verdict`.
 
     Args:
         *ids: Ids of claims; at least one.
@@ -91,7 +94,18 @@ def show(*ids: str) -> list[Verdict]:
         command = f"python3 -m bdl_teach claims --store {' '.join(without)}"
         raise LookupError(f"No verdict is stored on these; in a checkout, measure them: {command}")
     found = [Verdict(one, **verdicts[one]) for one in ids]
-    print(*found, sep="\n")
+    heads = ("claim", "mean ± error", "asked for", "worlds", "verdict")
+    rows = [
+        (
+            one.id.replace("-", " "),
+            one.effect,
+            cast(re.Match[str], re.match(r"[<>]? ?[−.\d]+( to [−.\d]+)?", one.asked))[0],
+            f"{one.met} of {one.worlds}",
+            one.verdict,
+        )
+        for one in found
+    ]
+    print(report.table(heads, rows))
     return found
 
 
@@ -99,7 +113,7 @@ def measured(name: str) -> dict[str, dict[str, float]]:
     """Return what an experiment or a paper's table measured, where a chapter draws it.
 
     Args:
-        name: Of an experiment, such as ``"gap-bands"``, or a table, such as ``"ood-controls"``.
+        name: Of an experiment, such as ``"gap-bands"``, or a table, such as ``"refits"``.
 
     Returns:
         The numbers by name, for each world or other task.

@@ -36,9 +36,9 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 5 · 7.8: 4 · 7.9: 8 · 7.10: 5 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13
+# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 5 · 7.8: 4 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 13
 #
-# **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation). Sections 7.14 to 7.16 are an appendix, for a second reading.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -51,7 +51,6 @@ explorer
 # 4. The first guess of the noise is twice the spread of y, and it is a *confident* guess. Do 40 epochs suffice to correct it?
 
 # %% slideshow={"slide_type": "skip"}
-import time
 from itertools import islice
 
 import matplotlib.pyplot as plt
@@ -102,9 +101,9 @@ assert np.allclose(belief, normal_density(grid, known.mean[0], known.cov[0, 0]),
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.2 Assumed density filtering
 #
-# For this model the beliefs stay Gaussian. For a neural network they do not: after one point the exact posterior has no name any more. **Assumed density filtering** (ADF) has an answer: *assume* a Gaussian. Take the point in exactly, which gives the **tilted** density, where $f(w)$ is the likelihood of the point:
+# For this model the beliefs stay Gaussian. For a neural network they do not: after one point the exact posterior has no name any more. **Assumed density filtering** (ADF) has an answer: *assume* a Gaussian. Take the point in exactly, which gives the **tilted** density, where $L(w)$ is the likelihood of the point:
 #
-# $$\tilde p(w) = \frac1Z\, f(w)\, q(w), \qquad Z = \int f(w)\, q(w)\,\mathrm dw , \tag{7.2}$$
+# $$\tilde p(w) = \frac1Z\, L(w)\, q(w), \qquad Z = \int L(w)\, q(w)\,\mathrm dw , \tag{7.2}$$
 #
 # and replace it by the nearest Gaussian. $Z$ is a number: the density that the model gave to the point *before* learning it.
 
@@ -151,24 +150,28 @@ for dm, dv in ((0.02, 0), (-0.02, 0), (0, 0.02), (0, -0.02)):
 print(f"prior N({m0}, {v0}); after the point N({m_match:.4f}, {v_match:.4f})")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Tilt, then project**, in one picture, for two labels 1, seen at x = 2 and at x = −6. On the left, the likelihood bends the Gaussian, and the bent density is replaced by the Gaussian of its mean and variance. On the right, the next point finds *that* Gaussian: what did not fit into it is gone.
+# **One weight, from left to right**: *tilt*, *project*, *next point*. A label 1 at x = −6 takes away what lies right of 0. The bent density is replaced by the Gaussian of its mean and variance. The next point, a label 1 at x = 2, finds *that* Gaussian: what did not fit into it, the steep right flank, is gone, and some belief in w > 0 is back.
 
 # %% slideshow={"slide_type": "subslide"}
-fig, axes = plt.subplots(1, 2, sharey=True, layout="constrained")
-now_m, now_v = m0, v0
-for ax, x_k in zip(axes, (2.0, -6.0), strict=True):
-    before, seen_k = normal_density(grid, now_m, now_v), 1 / (1 + np.exp(-x_k * grid))
-    bent = before * seen_k / np.trapezoid(before * seen_k, grid)
-    now_m, now_v = moments(grid, bent)
-    ax.plot(grid, before, ":", color="black", label="before the point: q")
-    ax.plot(grid, seen_k, color=ORANGE, lw=1.4, label="likelihood")
-    ax.fill_between(grid, bent, color="0.85", label="tilted")
-    ax.plot(grid, normal_density(grid, now_m, now_v), "--", color=BLUE, label="projected: new q")
-    ax.set(xlim=(-3, 3.5), ylim=(0, 1.9))
-    panel(ax, f"label 1 at x = {x_k:g}", "weight w", "density" if ax is axes[0] else "")
+def tilt(before, x_k):  # by a label 1 at x_k
+    after = before / (1 + np.exp(-x_k * grid))
+    return after / np.trapezoid(after, grid)
+
+
+bent = tilt(q, -6.0)
+projected = normal_density(grid, *moments(grid, bent))
+steps = {"1 · tilt": (q, "q", bent, "tilted: L q / Z"),
+         "2 · project": (bent, "tilted", projected, "same mean, variance"),
+         "3 · next point": (projected, "q now", tilt(projected, 2.0), "tilted again")}
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
+for ax, (title, (old, old_name, new, new_name)) in zip(axes, steps.items(), strict=True):
+    ax.fill_between(grid, old, color="0.85", label=old_name)
+    ax.plot(grid, new, "--" if title[0] == "2" else "-", color=BLUE, label=new_name)
+    ax.set(xlim=(-2.5, 2.5), ylim=(0, 1.15))
+    panel(ax, title, "weight w", "density" if ax is axes[0] else "", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so of peaks far apart it hides in one. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
+# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so that of two peaks far apart it chooses one. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
 
 # %% slideshow={"slide_type": "fragment"}
 two = 0.6 * normal_density(grid, -1.2, 0.1) + 0.4 * normal_density(grid, 1.4, 0.15)
@@ -199,7 +202,7 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.3 Everything is in log Z
 #
-# The moments of $\tilde p$ need integrals over $f$. But if $\log Z$ is known as a function of $m$ and $v$, its derivatives are enough. Differentiate $Z = \int f\,\mathcal N(w\mid m, v)\,\mathrm dw$ under the integral, with $\partial\mathcal N/\partial m = \mathcal N\,(w-m)/v$ and $\partial\mathcal N/\partial v = \tfrac12\mathcal N\,[(w-m)^2/v^2 - 1/v]$, and divide by $Z$:
+# The moments of $\tilde p$ need integrals over $L$. But if $\log Z$ is known as a function of $m$ and $v$, its derivatives are enough. Differentiate $Z = \int L\,\mathcal N(w\mid m, v)\,\mathrm dw$ under the integral, with $\partial\mathcal N/\partial m = \mathcal N\,(w-m)/v$ and $\partial\mathcal N/\partial v = \tfrac12\mathcal N\,[(w-m)^2/v^2 - 1/v]$, and divide by $Z$:
 #
 # $$\frac{\partial\log Z}{\partial m} = \frac{\mathbb E_{\tilde p}[w] - m}{v}, \qquad \frac{\partial\log Z}{\partial v} = \frac{\mathbb E_{\tilde p}[(w-m)^2]}{2v^2} - \frac1{2v} .$$
 #
@@ -209,7 +212,7 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 #
 # $$v' = v - v^2\left[\left(\frac{\partial\log Z}{\partial m}\right)^2 - 2\,\frac{\partial\log Z}{\partial v}\right]. \tag{7.5}$$
 #
-# No likelihood has been named: this is exact for every $f \ge 0$ for which $Z$ is finite and may be differentiated so.
+# No likelihood has been named: this is exact for every $L \ge 0$ for which $Z$ is finite and may be differentiated so.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.4 and 7.5
@@ -243,7 +246,7 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight $w_k$, if $f$ is replaced by its mean over all other weights, $f_k(w_k) = \mathbb E[f\mid w_k]$; $Z$ is the same. The nearest Gaussian with independent weights has, for each weight, the mean and variance of that weight under $\tilde p$. PBP computes $\log Z$ by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# A network has many weights. Look at one of them, and average the likelihood over all the others: what is left is a likelihood of this weight alone, with the same $Z$. So (7.4) and (7.5) hold for each weight by itself, with the derivatives of $\log Z$ by *its* $m$ and $v$. We need $\log Z$ as a function of all of them, and PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
@@ -266,13 +269,15 @@ assert np.allclose(a.var(axis=0), a_var, rtol=0.03)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.5 A Gaussian through a ReLU
 #
-# Now $b = \max(0, a)$ with $a\sim\mathcal N(m, v)$. It is half a Gaussian and a spike at 0. Its first two moments are known. With $\alpha = m/\sqrt v$, the standard normal density $\phi$ and distribution function $\Phi$, and $h(\alpha) = \phi(\alpha) + \alpha\,\Phi(\alpha)$,
+# Now $b = \max(0, a)$ with $a\sim\mathcal N(m, v)$. It is half a Gaussian and a spike at 0. Write $a = \sqrt v\,(\zeta + \varepsilon)$ with $\zeta = m/\sqrt v$; what is above 0 has $\varepsilon > -\zeta$. With the standard normal density $\phi$ and its distribution function $\Phi$,
 #
-# $$\mathbb E[b] = \sqrt v\; h(\alpha), \tag{7.8}$$
+# $$\mathbb E[b] = \sqrt v\int_{-\zeta}^\infty(\zeta+\varepsilon)\,\phi(\varepsilon)\,\mathrm d\varepsilon = \sqrt v\;h(\zeta), \qquad h(\zeta) = \phi(\zeta) + \zeta\,\Phi(\zeta), \tag{7.8}$$
 #
-# $$\operatorname{Var}[b] = v\,\big[\Phi(\alpha) - h(\alpha)\,h(-\alpha)\big]. \tag{7.9}$$
+# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
 #
-# The paper, and the source of this course, write the same with the ratio $\phi(\alpha)/\Phi(\alpha)$, which has to be computed with care: far below 0 it is 0/0. (In that source the function is called `get_bias_mean_variance`; it has nothing to do with biases.)
+# $$\operatorname{Var}[b] = v\,\big[\Phi(\zeta) - h(\zeta)\,h(-\zeta)\big]. \tag{7.9}$$
+#
+# The paper writes the same with the ratio $\phi(\zeta)/\Phi(\zeta)$, which has to be computed with care: far below 0 it is 0/0.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.8 and 7.9: by the package here, by you in exercise 7.4
@@ -295,9 +300,9 @@ panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "r
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.6 log Z of a network, and its gradient
 #
-# Layer by layer, (7.6)-(7.9) give a mean $m_z$ and a variance $v_z$ of the network's output at $x$. Take the output for Gaussian; add the noise variance $\sigma_\gamma^2$ (section 7.7 says where it comes from). Then $Z$ is a Gaussian density:
+# Layer by layer, (7.6)-(7.9) give a mean $m_z$ and a variance $v_z$ of the network's output at $x$. Take the output for Gaussian, and add the noise variance $s^2$ (section 7.7 says where it comes from). Then $Z$ is a Gaussian density:
 #
-# $$\log Z = \log\mathcal N(y\mid m_z, v_z+\sigma_\gamma^2) = -\tfrac12\left[\log 2\pi(v_z+\sigma_\gamma^2) + \frac{(y-m_z)^2}{v_z+\sigma_\gamma^2}\right]. \tag{7.10}$$
+# $$\log Z = \log\mathcal N(y\mid m_z, v_z+s^2) = -\tfrac12\left[\log 2\pi(v_z+s^2) + \frac{(y-m_z)^2}{v_z+s^2}\right]. \tag{7.10}$$
 #
 # $m_z$ and $v_z$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
 
@@ -334,7 +339,7 @@ def adf_step(x, y, w_mean, w_var, noise_var):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, what one point has changed, in a network of two inputs and four units; the lowest of each column but the last is the known 1 of the biases. The thicker a line, the larger the change. This y, 0.5, was half expected, and makes every weight surer. After a surprise, y = 1.5, variances *rise*: the bracket of (7.5) is negative there.
+# **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, one point reaches two inputs and four units. If its y was half expected, 0.5, every weight becomes surer. After a surprise, y = 1.5, some variances *rise*: the bracket of (7.5) is negative there.
 
 # %% slideshow={"slide_type": "subslide"}
 small = pbp.initial_state((2, 4, 1), seed=1)
@@ -342,22 +347,10 @@ twins = [[tf.constant(part) for part in half] for half in (small.mean, small.var
 x_two = tf.constant([0.8, -0.5], tf.float64)
 learnt, surprised = (
     adf_step(x_two, tf.constant(y_two, tf.float64), *twins, noise_var=0.3) for y_two in (0.5, 1.5))
-assert all((b < a).numpy().all() for a, b in zip(twins[1], learnt[1], strict=True))
-assert any((b > a).numpy().any() for a, b in zip(twins[1], surprised[1], strict=True))
-
-# %% slideshow={"slide_type": "subslide"}
-fig, axes = plt.subplots(1, 2, layout="constrained")
-for ax, name, old, new in zip(axes, ("means", "variances"), twins, learnt[:2], strict=True):
-    changes = [(b - a).numpy() for a, b in zip(old, new, strict=True)]
-    widest = max(np.abs(change).max() for change in changes)
-    for layer, change in enumerate(changes):
-        for (to, start_at), moved_by in np.ndenumerate(change):
-            ends = -start_at + change.shape[1] / 2, -to + (5 / 2 if layer == 0 else 1 / 2)
-            look = {"color": BLUE, "ls": "-"} if moved_by > 0 else {"color": RED, "ls": "--"}
-            ax.plot((layer, layer + 1), ends, "o", lw=0.5 + 5 * abs(moved_by) / widest, ms=9,
-                    mfc="white", mec="black", **look)
-    title = ax.set_title(f"What one point did to the {name}\nsolid: up, dashed: down", fontsize=12)
-    ax.axis("off")
+old = np.concatenate([part.numpy().ravel() for part in twins[1]])
+for y_two, (_, spread, _) in ((0.5, learnt), (1.5, surprised)):
+    ratio = np.concatenate([part.numpy().ravel() for part in spread]) / old
+    print(f"y = {y_two}: new variance over old, {ratio.min():.2f} to {ratio.max():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The PBP step equals brute-force moment matching on one weight.** Take a network with *one* uncertain weight: input 2, a known bias of −0.3, a linear output. Its output is exactly Gaussian, so nothing has been approximated, and the step must agree with integrals over that weight:
@@ -375,7 +368,7 @@ print(f"PBP step:    N({moved[0][0, 0]:.6f}, {spread[0][0, 0]:.6f})")
 print("brute force: N({:.6f}, {:.6f})".format(*moments(w, tilted_w)))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; a sum over fifty units is nearer to a Gaussian, by the central limit theorem. Brute force says how high it is for one:
+# Behind a ReLU the output is no longer Gaussian, and (7.10) is an approximation. It is a bad one for a single uncertain weight, where much of the output's distribution is one spike; a sum over fifty units is nearer to a Gaussian. How bad for one?
 
 # %% slideshow={"slide_type": "fragment"}
 hidden = tf.constant([[0.4, 0.2]], tf.float64), tf.constant([[0.9, 0.0]], tf.float64)
@@ -387,51 +380,39 @@ exact_w = normal_density(w, 0.4, 0.9) * normal_density(0.5, f, 0.36)
 exact_w /= np.trapezoid(exact_w, w)
 print(f"PBP step:    N({moved[0][0, 0]:.3f}, {spread[0][0, 0]:.3f})")
 print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
-price = abs(moved[0][0, 0] - moments(w, exact_w)[0])
-assert np.isclose(price, 0.158, atol=0.002)  # both are computed, nothing is drawn
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **What log Z rewards.** With the error fixed at 0.2, the negative log-likelihood −log Z is smallest where the variance equals the squared error, $v = (y-m)^2 = 0.04$. Being too sure costs, and so does being too unsure:
-
-# %% slideshow={"slide_type": "fragment"}
-for v in (0.01, 0.04, 0.4, 0.9):
-    print(f"y = 0.6, m = 0.8, v = {v:4}: −log Z = {densities.gaussian_nll(0.6, 0.8, v):7.4f}")
-print(f"y = m = 0.8, v = 0.9:     −log Z = {densities.gaussian_nll(0.8, 0.8, 0.9):7.4f}")
-nll_of_v = densities.gaussian_nll(0.6, 0.8, np.linspace(0.005, 1, 1991))
-assert abs(np.linspace(0.005, 1, 1991)[nll_of_v.argmin()] - 0.04) < 1e-3
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.7 The noise: a Gamma that learns
 #
-# So far the noise was given. PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1, β is 5, so that its noise differs a little from that of the cells.) What enters (7.10) is the mean of the noise variance:
+# So far the noise was given. Nobody gives it to us, so PBP has a belief about it, as about a weight: the noise *precision* $\tau$ (1 over the variance) has $q(\tau) = \mathrm{Gamma}(\tau\mid\alpha, \beta)$, at first with $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5, and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance:
 #
-# $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
+# $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.11
 gammas = np.linspace(1e-4, 12, 200_001)
 belief = np.exp(tfd.Gamma(np.float64(6.0), 6.0).log_prob(gammas))
 assert np.isclose(np.trapezoid(belief / gammas, gammas), 6 / (6 - 1), rtol=1e-6)
-assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # mean of γ itself
+assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # mean of τ itself
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Tilt.** A point with residual $r = y - m_z$ tilts this belief, too: $\tilde p(\gamma) = \frac1Z\,\mathcal N(r\mid 0, v_z + 1/\gamma)\;q(\gamma)$. Its moments need no new integrals. Multiply the density of a Gamma by γ: $\gamma\cdot\gamma^{\alpha-1}e^{-\beta\gamma}$ belongs to a Gamma with α + 1, and only the norms differ, $\Gamma(\alpha)/\beta^{\alpha}$ and $\Gamma(\alpha+1)/\beta^{\alpha+1} = \frac\alpha\beta\,\Gamma(\alpha)/\beta^\alpha$:
+# **Tilt.** A point with residual $r = y - m_z$ tilts this belief, too: $\tilde p(\tau) = \frac1Z\,\mathcal N(r\mid 0, v_z + 1/\tau)\;q(\tau)$. Its moments need no new integrals. Multiply the density of a Gamma by τ: $\tau\cdot\tau^{\alpha-1}e^{-\beta\tau}$ belongs to a Gamma with α + 1, and only the norms differ, $\Gamma(\alpha)/\beta^{\alpha}$ and $\Gamma(\alpha+1)/\beta^{\alpha+1} = \frac\alpha\beta\,\Gamma(\alpha)/\beta^\alpha$:
 #
-# $$\gamma\;\mathrm{Gamma}(\gamma\mid\alpha,\beta) = \frac\alpha\beta\;\mathrm{Gamma}(\gamma\mid\alpha+1,\beta) .$$
+# $$\tau\;\mathrm{Gamma}(\tau\mid\alpha,\beta) = \frac\alpha\beta\;\mathrm{Gamma}(\tau\mid\alpha+1,\beta) .$$
 #
 # So, with $Z_1, Z_2$ for $Z$ at α + 1 and at α + 2,
 #
-# $$\mathbb E_{\tilde p}[\gamma] = \frac1Z\int\gamma\,\mathcal N(r\mid\cdot)\,q(\gamma)\,\mathrm d\gamma = \frac\alpha\beta\,\frac{Z_1}{Z}, \qquad \mathbb E_{\tilde p}[\gamma^2] = \frac{\alpha(\alpha+1)}{\beta^2}\,\frac{Z_2}{Z} .$$
+# $$\mathbb E_{\tilde p}[\tau] = \frac1Z\int\tau\,\mathcal N(r\mid\cdot)\,q(\tau)\,\mathrm d\tau = \frac\alpha\beta\,\frac{Z_1}{Z}, \qquad \mathbb E_{\tilde p}[\tau^2] = \frac{\alpha(\alpha+1)}{\beta^2}\,\frac{Z_2}{Z} .$$
 #
-# **Project.** A Gamma(α′, β′) has $\mathbb E[\gamma] = \alpha'/\beta'$ and $\mathbb E[\gamma^2] = \alpha'(\alpha'+1)/\beta'^2$. Hence $\mathbb E[\gamma^2]/\mathbb E[\gamma]^2 = 1 + 1/\alpha'$, and $\mathbb E[\gamma^2]/\mathbb E[\gamma] - \mathbb E[\gamma] = 1/\beta'$. Put the moments in:
+# **Project.** A Gamma(α′, β′) has $\mathbb E[\tau] = \alpha'/\beta'$ and $\mathbb E[\tau^2] = \alpha'(\alpha'+1)/\beta'^2$. Hence $\mathbb E[\tau^2]/\mathbb E[\tau]^2 = 1 + 1/\alpha'$, and $\mathbb E[\tau^2]/\mathbb E[\tau] - \mathbb E[\tau] = 1/\beta'$. Put the moments in:
 #
 # $$\alpha' = \left[\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}{\alpha} - 1\right]^{-1}, \qquad \beta' = \left[\frac{Z_2}{Z_1}\,\frac{\alpha+1}{\beta} - \frac{Z_1}{Z}\,\frac\alpha\beta\right]^{-1} . \tag{7.12}$$
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.12
 def exact_z(alpha, beta, r, v):
-    """Z of a residual r, by integration over γ."""
+    """Z of a residual r, by integration over τ."""
     q = np.exp(tfd.Gamma(np.float64(alpha), beta).log_prob(gammas))
     return np.trapezoid(q * normal_density(r, 0.0, 1 / gammas + v), gammas)
 
@@ -445,11 +426,15 @@ first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# (The Gamma nearest by KL has the right $\mathbb E[\log\gamma]$ instead of $\mathbb E[\gamma^2]$: close by, but no closed form.) PBP puts the Gaussian (7.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and $ZZ_2/Z_1^2$ differs from 1 by no more than about $1/\alpha^2$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
+# PBP puts the Gaussian (7.10) in place of the exact $Z$: with $\alpha$ one or two larger, $Z_1$ and $Z_2$ are the same density with the noise variances $\beta/\alpha$ and $\beta/(\alpha+1)$. Now compute (7.12) as it stands, and for large α the digits are gone: α′ is 1 over a bracket that is about $1/\alpha$, *after* 1 has been subtracted. So never form the bracket. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$ it is
+#
+# $$\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}\alpha - 1 = e^{\,\ell_{21}-\ell_{10}}\;e^{\log(1+1/\alpha)} - 1 ,$$
+#
+# an exponential minus 1, for which there is a function; and $\beta' = \alpha'/\mathbb E_{\tilde p}[\tau]$, so that
 #
 # $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{7.13}$$
 #
-# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \ln(1+t)$, computed so that a small $t$ keeps its digits. The $\ell$ are such small numbers, too: they are formed from the differences of the variances, never as a difference of two logarithms. No term is added to a denominator. In section 7.11 you will see what one such term can do.
+# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \log(1+t)$ keep the digits of a small $t$. The $\ell$ are small, too, and come from the differences of the variances, not of two logarithms (exercise 7.6). No term is added to a denominator: section 7.11 shows what one such term can do.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.13: by the package here, by you in exercise 7.6
@@ -467,17 +452,21 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. When Gaussian densities are multiplied, their precisions add, and so do their shifts. When Gamma densities are multiplied, their α − 1 add, and so do their β. Then, weight by weight:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that it must remember what each factor has given to $q$. The factor of weight $i$ speaks of two unknowns, of $w_i$ and of λ, so it is remembered as a product of a Gaussian and a Gamma, without their norms:
 #
-# 1. **Take it out.** What is left without the factor is the **cavity**: of the weight, and of λ, too,
+# $$\mathcal N(w_i\mid 0, 1/\lambda) \;\approx\; e^{\,\hat h_i w_i - \frac12\hat p_i w_i^2}\;\lambda^{\hat a_i}\,e^{-\hat b_i\lambda} .$$
 #
-# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \quad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat s, \qquad \alpha_\setminus = \alpha_\lambda - \hat a, \quad \beta_\setminus = \beta_\lambda - \hat b . \tag{7.14}$$
+# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat h_i$ what it adds to $m_i/v_i$; $\hat a_i$ and $\hat b_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat a_i$ and $\beta_\lambda = 6 + \sum_i\hat b_i$. Then, weight by weight:
+#
+# 1. **Take it out.** Subtract what it has given. What is left is the **cavity**, of the weight and of λ:
+#
+# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \quad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat h, \qquad \alpha_\setminus = \alpha_\lambda - \hat a, \quad \beta_\setminus = \beta_\lambda - \hat b . \tag{7.14}$$
 #
 # 2. **Tilt** the cavity by the exact factor. Its $Z$ is $\mathcal N(0\mid m_\setminus, v_\setminus + \beta_\setminus/(\alpha_\setminus-1))$: the weight was "predicted" to be $m_\setminus$, and "seen" to be 0 with a noise of precision λ.
 # 3. **Project**: (7.4) and (7.5) for $w$, (7.13) with the residual $m_\setminus$ and the variance $v_\setminus$ for λ.
 # 4. **Remember**: the difference between the new $q$ and the cavity is the new factor.
 #
-# A factor stays as it is where no proper cavity is left, or none in which the mean of 1/λ is finite ($\alpha_\setminus > 1$). ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: remembering a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
+# A factor stays as it is where no proper cavity is left ($v_\setminus > 0$, $\alpha_\setminus > 1$). ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
@@ -486,6 +475,7 @@ data = datasets.sinusoid()
 before, after = last_point.fit.state, refinement.fit.state
 m_all, v_all = (np.concatenate([p.ravel() for p in part]) for part in (before.mean, before.var))
 precision, shift, a_share, b_share = before.factors.T
+assert np.allclose(before.prior, (6 + a_share.sum(), 6 + b_share.sum()))  # λ's Gamma
 all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
 i = np.flatnonzero((1 / v_all > precision) & (all_a > 1) & (all_b > 0))[0]  # the first refined
 cavity_a, cavity_b = all_a[i], all_b[i]
@@ -542,7 +532,7 @@ assert metrics.rmse(data.truth(data.x), fit.predict(data.x).mean) < 3.0
 assert pred.samples is None and (pred.mc_error == 0).all()  # nothing was drawn
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two prices are paid, and you should know both.
+# Two prices are paid.
 #
 # **The order matters.** Exact beliefs (7.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers: <!-- claim: pbp-order-matters -->
 
@@ -556,7 +546,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error of the mean. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5
@@ -567,39 +557,17 @@ for epochs in (1, 10, 40, 400):
     error[epochs] = metrics.rmse(data.truth(x_grid)[inside], p.mean[inside])
     print(f"{epochs:3d} epochs: among the data the mean is off by {error[epochs]:.2f}, epistemic "
           f"sd {doubt[epochs]:.2f}; noise sd {noise[epochs]:.2f} (true 1)")
-assert doubt[400] < 0.5 * error[400] < 0.5 * error[10] and noise[40] > 1.5 * noise[400]
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
                     "pbp-more-epochs-better-mean", "pbp-takes-misfit-for-noise",
                     "pbp-noise-comes-down", "pbp-order-matters")
-assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt -->
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **The cure: take a point's word out before it is heard again.** What all points together have said is $q(w)/p(w)$. Expectation propagation remembers a factor for each point, its *site*, and divides it out of $q$ before that point is learnt again. Stochastic EP (Li et al., 2015) remembers nothing: the site of any point is taken for the average one, the $n$-th root of $q/p$. Points are learnt from $q^{\setminus} \propto q\,(p/q)^{1/n}$, and forty epochs count the data once. The cure is one line long, and has a price:
-
-# %% slideshow={"slide_type": "fragment"}
-for epochs in (40, 400):
-    p = pbp.fit(data.x, data.y, epochs=epochs, sites="average").predict(x_grid)
-    off = metrics.rmse(data.truth(x_grid)[inside], p.mean[inside])
-    print(f"{epochs:3d} epochs, counted once: the mean is off by {off:.2f}, epistemic sd "
-          f"{p.epistemic_std[inside].mean():.2f}; as published {error[epochs]:.2f}, "
-          f"{doubt[epochs]:.2f}")
-
-# %% slideshow={"slide_type": "fragment"}
-found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt",
-                    "counted-once-the-fit-is-worse", "told-the-noise-it-still-misses",
-                    "independent-gaussians-fit-under-pbp-s-prior")
-assert not any(finding.falls for finding in found)
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told σ, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told σ, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
+# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt --> (Section 7.14 counts each point once, and has a price of its own.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.10 Does it work?
+# ## 7.10 The score
 #
 # A prediction for a noisy target has the variance of the network *plus* that of the noise, and goes back to the units of y:
 #
@@ -618,61 +586,10 @@ ll = standard - np.log(s_y)  # a density per unit of y; exercise 7.7 goes the ot
 assert np.isclose(ll, fit.predict(fresh.x).log_prob(fresh.y).mean())
 print(f"log-likelihood of fresh points: {ll:.3f} nats each")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# Now real data, with the published splits. To save time we take the first five splits instead of twenty; in a checkout, `python3 -m bdl_teach reproduce pbp-uci` computes the whole table.
-
-# %% slideshow={"slide_type": "skip"}
-from sklearn.datasets import load_diabetes
-
-try:
-    tables = [datasets.uci(name) for name in ("boston", "energy", "yacht")]
-except DatasetUnavailable:
-    print("The UCI sets are not here: scikit-learn's diabetes table stands in for them.")
-    tables = [datasets.Table("diabetes", *load_diabetes(return_X_y=True))]
-
-
-# %% slideshow={"slide_type": "fragment"}
-def score(table, split):
-    """One split: RMSE, log-likelihood, how much of α was counted, and a constant guess."""
-    train, test = table.splits()[split]
-    f = pbp.fit(table.x[train], table.y[train], epochs=40, seed=split)
-    p, y = f.predict(table.x[test]), table.y[test]
-    guess = densities.gaussian_nll(y, table.y[train].mean(), table.y[train].var())
-    return {"rmse": metrics.rmse(y, p.mean), "log_likelihood": p.log_prob(y).mean(),
-            "alpha_share": f.alpha / (len(train) * 40 / 2), "baseline": -guess.mean()}
-
-
-scores = {table.name: [score(table, split) for split in range(5)] for table in tables}
-
-# %% slideshow={"slide_type": "subslide"}
-KNOWN = {"boston": (2.75, -2.45, 0.2, 0.07), "energy": (1.69, -1.99, 0.1, 0.05),
-         "yacht": (1.02, -1.62, 0.2, 0.08)}
-PAPER = {  # mean and standard error over 20 splits
-    "boston": {"rmse": (3.014, 0.180), "log_likelihood": (-2.574, 0.089)},
-    "energy": {"rmse": (1.804, 0.048), "log_likelihood": (-2.042, 0.019)},
-    "yacht": {"rmse": (1.015, 0.054), "log_likelihood": (-1.634, 0.016)},
-}
-
-# %% slideshow={"slide_type": "fragment"}
-for name, found in scores.items():
-    mean = {key: np.mean([s[key] for s in found]) for key in found[0]}
-    print(f"{name}: RMSE {mean['rmse']:.2f}, LL {mean['log_likelihood']:.2f} (a constant guess: "
-          f"{mean['baseline']:.2f}), α = {mean['alpha_share']:.2f} · N·epochs/2")
-    assert mean["log_likelihood"] > mean["baseline"] + 0.15 and 0.5 < mean["alpha_share"] < 1.01
-    for key, (paper, error) in PAPER.get(name, {}).items():
-        away = abs(mean[key] - paper) / (error * np.sqrt(20 / 5))
-        print(f"   {key:14s} in the paper: {paper} ± {error}, that is {away:.1f} SE away")
-    if name in KNOWN:  # these five splits, over four other starts: RMSE and LL, and their range
-        off = np.abs(np.subtract((mean["rmse"], mean["log_likelihood"]), KNOWN[name][:2]))
-        assert (off < KNOWN[name][2:]).all(), (name, mean)
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# The paper is Hernández-Lobato & Adams (2015), with 20 splits. "SE" is its standard error, enlarged for five splits: so wide that it would let much pass, and it takes `reproduce` with all twenty to say that the two programs agree (it also has the figures of the authors' own program). These scores come without a learning rate, without early stopping, without a validation set; width and number of epochs are the paper's.
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.11 A detective story: the noise that grew
 #
-# A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `problems.pbp_listing`. It runs. It learns. Something is wrong.
+# A book prints a TensorFlow listing of PBP, some 200 lines, and runs it for one epoch on the California housing data, network 8-50-50-1. It is rebuilt here, faults included, as `problems.pbp_listing`. It runs. It learns. Something is wrong.
 
 # %% slideshow={"slide_type": "fragment"}
 from sklearn.model_selection import train_test_split
@@ -757,102 +674,31 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
 #
-# The stepper again: the same object as at the top. An epoch is a step for each point, and one more that refines the prior. Press *play*; go *back*; move *one* slider at a time. Take your answers from "Predict first".
+# The stepper again. An epoch is a step for each point, and one more that refines the prior. Press *play*; go *back*; move *one* slider at a time, with your answers from "Predict first" at hand.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Order.** (Question 1.) With the points learned from left to right, after half an epoch the band has shrunk less on the side that is still unseen. <!-- claim: unseen-side-shrinks-less --> By little: the weights that the left half has taught something serve the right half as well.
+# **Answers.** 1 (preset *left to right*): after half an epoch the band has shrunk less on the side that is still unseen, <!-- claim: unseen-side-shrinks-less --> and by little less: the weights that the left half has taught serve the right half as well. Which end is the *wider* one, the random means of step 0 decide. Eight seeds:
 
 # %% slideshow={"slide_type": "fragment"}
-def epistemic(low, high):
-    chosen = (x_grid[:, 0] >= low) & (x_grid[:, 0] <= high)
-    return explorer.result.prediction.epistemic_std[chosen].mean()
-
-
-ends, left = {}, []
+ends, places = {}, np.abs(x_grid[:, 0] - np.array([[-0.4], [0.4]])) <= 0.1
 for seed in range(8):
     for step in (0, 16):
         explorer.preset("left to right").set(step=step, seed=seed)
-        ends[step] = np.array([epistemic(-0.5, -0.3), epistemic(0.3, 0.5)])
-    left.append([*ends[16], *(ends[16] / ends[0])])
-left = np.array(left)
-print("right end over left, eight seeds:", np.round(left[:, 1] / left[:, 0], 2))
-print("the same, each relative to step 0:", np.round(left[:, 3] / left[:, 2], 2))
-assert (left[:, 3] > left[:, 2]).all() and np.ptp(left[:, 1] / left[:, 0]) > 0.1
-explorer.set(sorted=False, seed=0)
-assert len(explorer.result.fit.seen) == 16
+        sd = explorer.result.prediction.epistemic_std
+        ends[seed, step] = np.array([sd[place].mean() for place in places])
+explorer.preset("one epoch")  # as it was
+now = np.array([ends[seed, 16] for seed in range(8)])
+shrunk = now / np.array([ends[seed, 0] for seed in range(8)])
+print("right end over left:                 ", np.round(now[:, 1] / now[:, 0], 2))
+print("the same, each relative to its step 0:", np.round(shrunk[:, 1] / shrunk[:, 0], 2))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other seeds it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. (Question 2.)
-
-# %% slideshow={"slide_type": "fragment"}
-bands = {}
-for step in (0, 1, 33, 330):
-    explorer.preset("one epoch").set(step=step)
-    bands[step] = epistemic(-0.5, 0.5)
-    print(explorer.status)
-assert bands[330] < 0.7 * bands[33] and bands[1] < bands[0]
-picture = explorer.png()
-explorer.set(step=331)
-assert explorer.png() != picture
-explorer.set(step=330)  # there and back is the same picture
-assert explorer.png() == picture
-
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Noise σ and N** (behind *more*). α counts points, not noise: with three times the noise it is about the same. <!-- claim: alpha-counts-points-not-noise --> (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
-
-# %% slideshow={"slide_type": "fragment"}
-def gamma_now():
-    return explorer.result.fit.noise[-1]
-
-
-quiet = explorer.preset("40 epochs") and gamma_now()
-quiet_noise = explorer.result.fit.noise_std[-1]
-loud = explorer.set(noise_std=3.0) and gamma_now()
-print(f"α {quiet[0]:.0f} and {loud[0]:.0f}; noise sd {quiet_noise:.2f} and "
-      f"{explorer.result.fit.noise_std[-1]:.2f}")
-assert 0.7 < loud[0] / quiet[0] < 1.4
-assert explorer.result.fit.noise_std[-1] > 1.2 * quiet_noise
-explorer.preset("one epoch").set(n=8, step=9)
-assert gamma_now()[0] < 6 + 8 / 2 + 0.5
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior α and guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 150 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
-
-# %% slideshow={"slide_type": "fragment"}
-explorer.preset("sure of a wrong noise")
-stubborn = explorer.result.fit.noise_std[-1]
-explorer.set(alpha=6.0)
-open_minded = explorer.result.fit.noise_std[-1]
-explorer.set(guess=1.0)
-print(f"noise sd after 40 epochs: {stubborn:.1f} (sure of 14), {open_minded:.1f} (open-minded), "
-      f"{explorer.result.fit.noise_std[-1]:.1f} (better guess); true 1.0")
-assert stubborn > 1.3 * open_minded
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Play; seed and speed** (behind *more*). Another seed: other data, another start. Speed changes how fast *play* goes, not where it goes.
-
-# %% slideshow={"slide_type": "fragment"}
-picture = explorer.preset("one epoch").png()
-explorer.set(seed=5)
-assert explorer.png() != picture
-explorer.preset("one epoch").set(step=0, speed=50.0)
-explorer.set(play=True)
-for _ in range(200):  # wait for play to get somewhere
-    time.sleep(0.05)
-    if explorer.state()["step"] >= 10:
-        break
-explorer.set(play=False)
-assert explorer.state()["step"] >= 10
-explorer.preset("one epoch")
-assert explorer.png() == picture
+# The first line is an **illusion of one run**: whoever has one seed will explain why the right end is wider, or narrower. Only what is compared with its own start, the second line, comes out the same way each time.
+#
+# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. α is also the weight of the first guess, which counts for 2α points, here for 150: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.13 BBB or PBP?
@@ -874,13 +720,91 @@ found = claims.show(
     "pbp-beats-mle-outside", "pbp-fewer-epochs-better-outside",
     "bbb-with-a-wide-prior-beats-pbp", "the-prior-decides-among-the-data",
     "bbb-with-the-mixture-does-not-beat-pbp-outside", "stopping-costs-the-mixture")
-assert not any(finding.falls for finding in found)
-
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Does PBP beat the point estimate?** Among the data, not with 40 epochs. <!-- claim: pbp-40-epochs-lose-among-the-data --> The noise level starts at the spread of y, and thirty-two points are too few to learn it in that time. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
 # **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture loses more among the data. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7.14 Appendix: count each point once
+#
+# Section 7.9 left a fault: each epoch counts the data again. The cure is to take a point's word out before it is heard again. What all points together have said is $q(w)/p(w)$. Expectation propagation remembers a factor for each point, its *site*, and divides it out of $q$ before that point is learnt again. Stochastic EP (Li et al., 2015) remembers nothing: the site of any point is taken for the average one, the $n$-th root of $q/p$. Points are learnt from $q^{\setminus} \propto q\,(p/q)^{1/n}$, and forty epochs count the data once. The cure is one line long, and has a price:
+
+# %% slideshow={"slide_type": "fragment"}
+for epochs in (40, 400):
+    p = pbp.fit(data.x, data.y, epochs=epochs, sites="average").predict(x_grid)
+    off = metrics.rmse(data.truth(x_grid)[inside], p.mean[inside])
+    print(f"{epochs:3d} epochs, counted once: the mean is off by {off:.2f}, epistemic sd "
+          f"{p.epistemic_std[inside].mean():.2f}; as published {error[epochs]:.2f}, "
+          f"{doubt[epochs]:.2f}")
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt",
+                    "counted-once-the-fit-is-worse", "told-the-noise-it-still-misses",
+                    "independent-gaussians-fit-under-pbp-s-prior")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told σ, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told σ, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7.15 Appendix: the paper's table
+#
+# Does it work? On real data, with the published splits; to save time we take the first five splits instead of twenty; in a checkout, `python3 -m bdl_teach reproduce pbp-uci` computes the whole table.
+
+# %% slideshow={"slide_type": "skip"}
+from sklearn.datasets import load_diabetes
+
+try:
+    tables = [datasets.uci(name) for name in ("boston", "energy", "yacht")]
+except DatasetUnavailable:
+    print("The UCI sets are not here: scikit-learn's diabetes table stands in for them.")
+    tables = [datasets.Table("diabetes", *load_diabetes(return_X_y=True))]
+
+
+# %% slideshow={"slide_type": "fragment"}
+def score(table, split):
+    """One split: RMSE, log-likelihood, how much of α was counted, and a constant guess."""
+    train, test = table.splits()[split]
+    f = pbp.fit(table.x[train], table.y[train], epochs=40, seed=split)
+    p, y = f.predict(table.x[test]), table.y[test]
+    guess = densities.gaussian_nll(y, table.y[train].mean(), table.y[train].var())
+    return {"rmse": metrics.rmse(y, p.mean), "log_likelihood": p.log_prob(y).mean(),
+            "alpha_share": f.alpha / (len(train) * 40 / 2), "baseline": -guess.mean()}
+
+
+scores = {table.name: [score(table, split) for split in range(5)] for table in tables}
+
+# %% slideshow={"slide_type": "subslide"}
+KNOWN = {"boston": (2.75, -2.45, 0.2, 0.07), "energy": (1.69, -1.99, 0.1, 0.05),
+         "yacht": (1.02, -1.62, 0.2, 0.08)}
+PAPER = {  # mean and standard error over 20 splits
+    "boston": {"rmse": (3.014, 0.180), "log_likelihood": (-2.574, 0.089)},
+    "energy": {"rmse": (1.804, 0.048), "log_likelihood": (-2.042, 0.019)},
+    "yacht": {"rmse": (1.015, 0.054), "log_likelihood": (-1.634, 0.016)},
+}
+
+# %% slideshow={"slide_type": "fragment"}
+for name, found in scores.items():
+    mean = {key: np.mean([s[key] for s in found]) for key in found[0]}
+    print(f"{name}: RMSE {mean['rmse']:.2f}, LL {mean['log_likelihood']:.2f} (a constant guess: "
+          f"{mean['baseline']:.2f}), α = {mean['alpha_share']:.2f} · N·epochs/2")
+    assert mean["log_likelihood"] > mean["baseline"] + 0.15 and 0.5 < mean["alpha_share"] < 1.01
+    for key, (paper, error) in PAPER.get(name, {}).items():
+        away = abs(mean[key] - paper) / (error * np.sqrt(20 / 5))
+        print(f"   {key:14s} in the paper: {paper} ± {error}, that is {away:.1f} SE away")
+    if name in KNOWN:  # these five splits, over four other starts: RMSE and LL, and their range
+        off = np.abs(np.subtract((mean["rmse"], mean["log_likelihood"]), KNOWN[name][:2]))
+        assert (off < KNOWN[name][2:]).all(), (name, mean)
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The paper is Hernández-Lobato & Adams (2015), with 20 splits. "SE" is its standard error, enlarged for five splits: so wide that it would let much pass, and it takes `reproduce` with all twenty to say that the two programs agree (it also has the figures of the authors' own program). These scores come without a learning rate, without early stopping, without a validation set; width and number of epochs are the paper's.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7.16 Appendix: which Gamma is the nearest?
+#
+# (7.12) matches $\mathbb E[\tau]$ and $\mathbb E[\tau^2]$, the two moments that one knows of a Gamma. It is not the Gamma nearest to $\tilde p$ by (7.3): that one has the right $\mathbb E[\tau]$ and the right $\mathbb E[\log\tau]$, because its log density is linear in τ and log τ. It lies close by, but has no closed form.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -1244,37 +1168,15 @@ for sigma in (1.0, 5.0):
 assert state.noise_std > 1.5 * fit.noise_std
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** rectified moments with $\gamma = \phi/(\Phi + 10^{-6})$ are "numerically stable". **True:** from α ≈ −4 on the added 10⁻⁶ is no longer small beside Φ, γ gets too small, and the mean of a quantity that cannot be negative turns negative:
+# **Claim:** rectified moments with the ratio $\phi/(\Phi + 10^{-6})$ are "numerically stable". **True:** from ζ ≈ −4 on the added 10⁻⁶ is no longer small beside Φ, the ratio gets too small, and the mean of a quantity that cannot be negative turns negative:
 
 # %% slideshow={"slide_type": "fragment"}
-alphas = np.array([-3.0, -4.5, -5.5, -9.0, -20.0])
-stable = pbp.relu_moments(alphas, 1.0)[0]
-printed = listing.relu_moments(tf.constant(alphas, tf.float32), tf.ones(5))[0].numpy()
-for row in zip(alphas, stable, printed, strict=True):
-    print("α = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
+zetas = np.array([-3.0, -4.5, -5.5, -9.0, -20.0])
+stable = pbp.relu_moments(zetas, 1.0)[0]
+printed = listing.relu_moments(tf.constant(zetas, tf.float32), tf.ones(5))[0].numpy()
+for row in zip(zetas, stable, printed, strict=True):
+    print("ζ = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
 assert (stable > 0).all() and printed.min() < 0
-
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "then leave the eps out: (7.12) needs nothing added." **True** in float64, for some time. In float32, the usual type of a network, 1/α drowns in the rounding of what is subtracted from 1, and α and the noise go astray:
-
-# %% slideshow={"slide_type": "fragment"}
-def plain(alpha, beta, r, v):
-    """(7.12) as it stands, in the precision of its arguments."""
-    total = [v + beta / (alpha + k) for k in (-1, 0, 1)]
-    z0, z1, z2 = (np.exp(-0.5 * r * r / t) / np.sqrt(t) for t in total)
-    return (1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1),
-            1 / (z2 / z1 * (alpha + 1) / beta - z1 / z0 * alpha / beta))
-
-
-ends = {}
-for kind in (np.float64, np.float32):
-    now = kind(6), kind(6)
-    for r in np.random.default_rng(0).normal(0, 0.5, 20_000).astype(kind):
-        now = plain(*now, r, kind(0.05))
-    ends[kind] = now
-    print(f"{kind.__name__}: α {now[0]:.0f}, noise variance {now[1] / (now[0] - 1):.3f} (true .2)")
-assert abs(ends[np.float32][0] / ends[np.float64][0] - 1) > 0.01
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1316,8 +1218,8 @@ assert without < ll_full - 1.0
 # - The moments are derivatives of log Z: $m' = m + v\,\partial_m\log Z$, $v' = v - v^2[(\partial_m\log Z)^2 - 2\partial_v\log Z]$. Ascend.
 # - Means and variances flow through linear layers and ReLUs in closed form; backpropagation of log Z does the rest.
 # - α counts half the points, β half the squared residuals; their update wants float64, expm1 and log1p, and no eps.
-# - EP takes the prior out and puts it in again.
-# - Prices: an approximate log Z, dependence on the order, and each epoch counts the data again, unless an average site is taken out first; then, point by point, it does not find the fit that independent Gaussians can have.
+# - EP remembers what the prior gave to each weight and to λ, takes it out and puts it in again.
+# - Prices: an approximate log Z, dependence on the order, and each epoch counts the data again.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References
@@ -1329,8 +1231,6 @@ assert without < ll_full - 1.0
 # - Li, Hernández-Lobato, Turner (2015). Stochastic expectation propagation. [arXiv:1506.04132](https://arxiv.org/abs/1506.04132)
 # - Gal, Ghahramani (2016). Dropout as a Bayesian approximation (the same UCI splits). [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
 # - Pace, Barry (1997). Sparse spatial autoregressions (California housing). [doi:10.1016/S0167-7152(96)00140-X](https://doi.org/10.1016/S0167-7152(96)00140-X)
-#
-# M. Benatan and co-authors have written on the practice of PBP and on recurrent networks with it. Opper and Winther's on-line Gaussian approximation is the same filter in physicists' words; the name "assumed density" is Maybeck's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Previous:** [6 · Empirical Bayes](06_empirical_bayes.ipynb) · **Next:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb): the methods that everybody has heard of, and what each takes for the posterior.

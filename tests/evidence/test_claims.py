@@ -88,9 +88,9 @@ def test_judged_claim_reports_the_mean_and_its_standard_error() -> None:
     claim = Claim("a", "A.", "a − b", "nats", Rule(above=2.0))
     finding = judge.judge(claim, [1.0, 2.5, 3.0, 4.0])
     assert (finding.mean, finding.error) == (2.625, pytest.approx(math.sqrt(4.6875 / 3 / 4)))
-    assert str(Verdict("a", **finding.stored)) == (
-        "A.\n    a − b: 2.62 ± 0.62 nats; asked for: > 2 nats; 3 of 4 worlds; open"
-    )
+    verdict = Verdict("a", **finding.stored)
+    assert (verdict.effect, verdict.asked) == ("2.62 ± 0.62 nats", "> 2 nats")
+    assert (verdict.met, verdict.worlds, verdict.verdict) == (3, 4, "open")
 
 
 def test_claims_command_prints_a_line_per_claim_and_each_failed_sentence(

@@ -137,7 +137,12 @@ def test_verdicts_are_shown_in_the_order_asked_for(capsys: pytest.CaptureFixture
     ids = ["evidence-loses-little", "evidence-can-prefer-a-worse-test"]
     found = package.show(*ids)
     assert [one.id for one in found] == ids and found[0].worlds == ENOUGH
-    assert capsys.readouterr().out == "\n".join(map(str, found)) + "\n"
+    out = capsys.readouterr().out
+    rows = [" ".join(line.split()) for line in out.splitlines()[2:]]
+    first, met = found[0], f"{found[0].met} of {found[0].worlds}"
+    assert rows[0] == f"evidence loses little {first.effect} < 0.05 {met} {first.verdict}"
+    assert len(rows) == 2 and rows[1].startswith("evidence can prefer a worse test ")
+    assert not any(one.claim in out for one in found)
     assert found[0].claim == claim.claims()[ids[0]].sentence and not found[0].falls
 
 
