@@ -36,7 +36,7 @@ explorer
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10
+# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 6 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 10
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -243,14 +243,14 @@ assert abs(terms.mean() - kls[0]) < 5 * error
 #
 # So take any $q_\phi(z\mid x)$. As $\log p_\theta(x)$ contains no $z$, it is its own expectation over $q_\phi$. Write it by Bayes' rule, and multiply and divide by $q_\phi$ under the logarithm:
 #
-# $$\log p_\theta(x) = \mathbb E_{q_\phi}\Big[\log\frac{p_\theta(x\mid z)\,p(z)}{p_\theta(z\mid x)}\cdot\frac{q_\phi(z\mid x)}{q_\phi(z\mid x)}\Big] = \underbrace{\mathbb E_{q_\phi}\Big[\log\frac{p_\theta(x\mid z)\,p(z)}{q_\phi(z\mid x)}\Big]}_{\text{ELBO}} + \underbrace{\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p_\theta(z\mid x)\big]}_{\ge 0} . \tag{2.5}$$
+# $$\log p_\theta(x) = \mathbb E_{q_\phi}\bigg[\log\Big(\frac{p_\theta(x\mid z)\,p(z)}{p_\theta(z\mid x)}\cdot\frac{q_\phi(z\mid x)}{q_\phi(z\mid x)}\Big)\bigg] = \underbrace{\mathbb E_{q_\phi}\Big[\log\frac{p_\theta(x\mid z)\,p(z)}{q_\phi(z\mid x)}\Big]}_{\text{ELBO}} + \underbrace{\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p_\theta(z\mid x)\big]}_{\ge 0} . \tag{2.5}$$
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 2.5
 s = 0.5
 log_px = norm(theta_0, np.hypot(theta_1, s)).logpdf(x)  # exact: x = θ₁ z + θ₀ + noise is Gaussian
 joint = norm(theta_1 * z + theta_0, s).logpdf(x) + norm.logpdf(z)  # log p(x | z) p(z)
-post_sd = s / np.hypot(theta_1, s)
+post_sd = s / np.hypot(theta_1, s)  # posterior of z: one weight of a linear model, (1.9)
 post_mu = theta_1 * (x - theta_0) / (theta_1**2 + s**2)
 assert np.isclose(np.trapezoid(np.exp(joint), z), np.exp(log_px))
 
@@ -307,7 +307,7 @@ for s_k in (0.5, np.sqrt(0.5), 1.0):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.4 A gradient through a random number
 #
-# Training needs the gradient of the loss by θ and by φ, and the two are not alike. Write $f(z)$ for what a draw costs, here $-\log p_\theta(x\mid z)$. **θ stands inside the expectation**, in what is averaged. Which $z$ are drawn does not depend on it, so the derivative goes inside: draw $z$, backpropagate through the decoder as ever, average. **φ stands below the expectation**: it decides which $z$ are drawn.
+# Training needs the gradient of the loss by θ and by φ, and the two are not alike. The KL has a formula, (2.3), and no draw in it; the trouble is the reconstruction. Write $f(z)$ for what a draw costs, here $-\log p_\theta(x\mid z)$. **θ stands inside the expectation**, in what is averaged. Which $z$ are drawn does not depend on it, so the derivative goes inside: draw $z$, backpropagate through the decoder as ever, average. **φ stands below the expectation**: it decides which $z$ are drawn.
 #
 # $$\frac{\partial}{\partial\theta}\,\mathbb E_{q_\phi}[f(z)] = \mathbb E_{q_\phi}\Big[\frac{\partial f(z)}{\partial\theta}\Big], \qquad \frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] = \int f(z)\,\frac{\partial q_\phi(z\mid x)}{\partial\phi}\,\mathrm dz \;\ne\; \mathbb E_{q_\phi}\Big[\frac{\partial f(z)}{\partial\phi}\Big] = 0 . \tag{2.7}$$
 #
@@ -330,7 +330,7 @@ print(f"by μ:  slope of the mean cost {by_mu:.2f}, mean of the slopes 0, as f(z
 assert abs(inside.mean() - by_theta) < 5 * error and abs(by_mu) > 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A program meets the same wall. If a random generator is asked for "a number from $\mathcal N(\mu,\sigma^2)$" and returns 0.7, then 0.7 is a constant, and nothing tells the optimiser what it would have been for another μ:
+# A program meets the same wall. If a random generator is asked for "a number from $\mathcal N(\mu,\sigma^2)$" and returns 0.7, then 0.7 is a constant, and nothing tells the optimiser what it would have been for another μ. With the cost $(z - 1)^2$, of a number that is drawn and of the same number built from noise:
 
 # %% slideshow={"slide_type": "fragment"}
 mu_tf, sigma_tf = tf.Variable(0.4), tf.Variable(0.6)
@@ -409,7 +409,7 @@ for family in (tfd.Normal(0.0, 1.0), tfd.Exponential(1.0), tfd.Gumbel(0.0, 1.0),
 #
 # $$\frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] = \mathbb E_{q_\phi}\Big[f(z)\,\frac{\partial}{\partial\phi}\log q_\phi(z)\Big]. \tag{2.10}$$
 #
-# This is the **score-function** estimator (REINFORCE in reinforcement learning). It needs only *values* of $f$: $f$ may be a simulator or a game. The **pathwise** estimator (2.9) needs the *slope* of $f$. Compare the two on a bowl with an offset, $f(z) = \tfrac c2(z-1)^2 + b$, with $q = \mathcal N(\mu,\sigma^2)$, for the gradient by μ:
+# The derivative of $\log q_\phi$ is called the *score*, and this the **score-function** estimator (REINFORCE in reinforcement learning). It needs only *values* of $f$: $f$ may be a simulator or a game. The **pathwise** estimator (2.9) needs the *slope* of $f$. Compare the two on a bowl with an offset, $f(z) = \tfrac c2(z-1)^2 + b$, with $q = \mathcal N(\mu,\sigma^2)$, for the gradient by μ:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.10
@@ -428,7 +428,7 @@ for name, estimate in (("score function", score), ("pathwise", path)):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same mean, not the same noise. Put $z = \mu+\sigma\varepsilon$ into the bowl: $f(z) = f(\mu) + f'(\mu)\,\sigma\varepsilon + \tfrac c2\sigma^2\varepsilon^2$. The slope is $f'(\mu) + c\,\sigma\varepsilon$: that is one pathwise draw. The score by μ is $\varepsilon/\sigma$, so that one draw of the score function is $f(\mu)\,\varepsilon/\sigma + f'(\mu)\,\varepsilon^2 + \tfrac c2\sigma\varepsilon^3$. Both have the mean $f'(\mu)$. Their variances follow from the second, fourth and sixth moment of ε, which are 1, 3 and 15 (the odd ones are 0):
+# The same mean, not the same noise. Put $z = \mu+\sigma\varepsilon$ into the bowl: $f(z) = f(\mu) + f'(\mu)\,\sigma\varepsilon + \tfrac c2\sigma^2\varepsilon^2$. The slope is $f'(\mu) + c\,\sigma\varepsilon$: that is one pathwise draw. The score by μ is $(z-\mu)/\sigma^2 = \varepsilon/\sigma$, so that one draw of the score function is $f(\mu)\,\varepsilon/\sigma + f'(\mu)\,\varepsilon^2 + \tfrac c2\sigma\varepsilon^3$. Both have the mean $f'(\mu)$. Their variances follow from the second, fourth and sixth moment of ε, which are 1, 3 and 15 (the odd ones are 0):
 #
 # $$\operatorname{Var}_{\text{path}} = c^2\sigma^2, \qquad \operatorname{Var}_{\text{score}} = \frac{f(\mu)^2}{\sigma^2} + 3\,c\,f(\mu) + 2\,f'(\mu)^2 + \tfrac{15}{4}\,c^2\sigma^2 . \tag{2.11}$$
 #

@@ -36,7 +36,7 @@ explorer
 # - tell epistemic from aleatoric uncertainty, in a formula and in a picture;
 # - ask whether a fit has arrived, before you believe what it shows.
 #
-# **Time** 68 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 6 · 3.11: 3 · 3.12: 3 · opening and end: 16
+# **Time** 66 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 4 · 3.11: 3 · 3.12: 3 · opening and end: 16
 #
 # **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -112,7 +112,7 @@ ax.plot(x_wide, before_data.T, color="0.6", lw=1)
 panel(ax, "Twelve networks drawn from the prior", "x", "y", **TOP)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The true posterior.** Prior and points together leave one distribution over the weights, by Bayes' rule: the **posterior**. q is only the nearest to it that training found in a simple family. Hamiltonian Monte Carlo (HMC, chapter 4) draws from the posterior itself, in green. Look among the points first, then beyond them: where is q too sure?
+# **The true posterior.** Prior and points together leave one distribution over the weights, by Bayes' rule: the **posterior**. q is only the nearest to it that training found in a simple family. Hamiltonian Monte Carlo (HMC, chapter 4) draws from the posterior itself: the green lines are the mean of its draws and ±2 sd. Look among the points first, then beyond them: where is q too sure?
 
 # %% slideshow={"slide_type": "fragment"}
 sampled = mcmc.hmc(data.x, data.y, n_samples=1000, **wide)

@@ -35,7 +35,7 @@ explorer
 # - tell a KL weight from a temperature;
 # - compare two methods in pairs, and see through a conclusion that rests on one run, or on where it stopped.
 #
-# **Time** 44 minutes · **Minutes per section** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 5 · 4.7: 6 · 4.8: 2 · 4.9: 3 · 4.10: 2 · 4.11: 2 · opening and end: 10
+# **Time** 44 minutes · **Minutes per section** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 5 · 4.7: 6 · 4.8: 2 · 4.9: 3 · 4.10: 2 · 4.11: 1 · opening and end: 11
 #
 # **Prerequisites** The free energy, from [chapter 3](03_bayes_by_backprop.ipynb); exact linear regression, from [chapter 1](01_from_mle_to_bayes.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 

@@ -36,7 +36,7 @@ explorer
 # - choose between one shared W, local draws and Flipout, and treat the KL term right in each;
 # - say what need not be drawn at all, and derive the quiet estimator of the free energy.
 #
-# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11
+# **Time** 50 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 10 · 5.7: 3 · 5.8: 5 · 5.9: 4 · 5.10: 2 · 5.11: 1 · opening and end: 9
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -152,7 +152,7 @@ for kind in estimators.KINDS:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.3 What reaches a unit
 #
-# Giving each row its own weight *matrix* is expensive: a layer of 1000 inputs and 1000 units has a million weights, and it would need a million draws for every row. But nobody ever looks at those weights. The next layer sees only what reaches the units, for row $m$, input $i$ and unit $j$ $b_{mj} = \sum_i x_{mi} w_{ij}$: the **pre-activation**. Given the layer's inputs $x$, a sum of independent Gaussians is Gaussian. Its mean is
+# Giving each row its own weight *matrix* is expensive: a layer of 1000 inputs and 1000 units has a million weights, and it would need a million draws for every row. But nobody ever looks at those weights. The next layer sees only what reaches a unit, its **pre-activation** $b_{mj} = \sum_i x_{mi} w_{ij}$, for row $m$, input $i$, unit $j$. Given the layer's inputs $x$, a sum of independent Gaussians is Gaussian. Its mean is
 #
 # $$\gamma_{mj} = \sum_i x_{mi}\,\mu_{ij}, \tag{5.5}$$
 #
@@ -206,9 +206,9 @@ assert np.allclose(d_sigma, SIGMA * ((X**2).T @ (zeta / np.sqrt(delta))))
 # - **Two units, same row:** different columns of $W$, hence independent. True.
 # - **Two rows, same unit:** the same column of $W$. If $W$ is shared, they covary:
 #
-# $$\operatorname{Cov}(b_{mj}, b_{nj}) = \sum_i x_{mi}\,x_{ni}\,\sigma_{ij}^2 . \tag{5.8}$$
+# $$\operatorname{Cov}(b_{mj}, b_{m'j}) = \sum_i x_{mi}\,x_{m'i}\,\sigma_{ij}^2 . \tag{5.8}$$
 #
-# Local draws set this to 0 for $m \ne n$. So local reparameterization is **not** a cheaper way to compute the same thing: it equals a *fresh $W$ for every row*. It is right all the same, because the likelihood cost is a sum over rows, and the mean of a sum asks for each row's distribution only. What changes is the variance of the sum, and that is the gain.
+# Local draws set this to 0 for $m \ne m'$. So local reparameterization is **not** a cheaper way to compute the same thing: it equals a *fresh $W$ for every row*. It is right all the same, because the likelihood cost is a sum over rows, and the mean of a sum asks for each row's distribution only. What changes is the variance of the sum, and that is the gain.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.8
@@ -327,11 +327,11 @@ for column, (name, draws) in zip(axes.T, ways, strict=True):
 bar = fig.colorbar(picture, ax=axes, shrink=0.6, label="correlation")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With a shared $W$ the rows of one unit correlate. Local draws leave the diagonal alone. Flipout does so as well, for the deviations; but the squares give it away. For the gradient in μ of a linear model that does not matter. For σ it does. With one weight, and $\varepsilon_m$ for what row $m$ sees, the gradient is
+# With a shared $W$ the rows of one unit correlate. Local draws leave the diagonal alone. Flipout does so as well, for the deviations; but the squares give it away. For the gradient in μ of a linear model that does not matter. For σ it does. With one weight, of which row $m$ sees $w_m = \mu + \sigma\varepsilon_m$, the gradient for σ is
 #
 # $$\frac{N}{Ms^2}\sum_m x_m(x_m w_m - y_m)\,\varepsilon_m = \frac{N}{Ms^2}\Big[\sum_m x_m(\mu x_m - y_m)\,\varepsilon_m + \sigma\sum_m x_m^2\,\varepsilon_m^2\Big].$$
 #
-# In the first sum a sign is enough to make rows independent. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum:
+# (The two sums do not covary, as $\varepsilon^3$ has mean 0.) In the first, a sign is enough to make rows independent. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum:
 #
 # $$\Big(\frac{Ms^2}{N}\Big)^2\operatorname{Var}[\partial_\sigma] = \sum_m x_m^2(\mu x_m - y_m)^2 + 2\sigma^2\begin{cases}\sum_m x_m^4 & \text{local}\\ \big(\sum_m x_m^2\big)^2 & \text{Flipout.}\end{cases} \tag{5.11}$$
 #
@@ -349,7 +349,7 @@ for kind, last in floor.items():
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Many inputs.** With more weights a unit has more noise in common for all rows. Flipout's signs remove what the *other* weights contribute to this common noise. What the weight's own $|\varepsilon|$ contributes stays. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
-# For σ, local draws beat even a fresh $W$ for each row. With weights, $\partial b/\partial\sigma_i = x_i\varepsilon_i$. The cost depends on $b$ alone, so take the mean of that given $b$. Since $\operatorname{Cov}[\varepsilon_i, b] = x_i\sigma_i$ and $\operatorname{Var}[b] = \delta$,
+# For σ, local draws beat even a fresh $W$ for each row. With weights, $\partial b/\partial\sigma_i = x_i\varepsilon_i$. The cost depends on $b$ alone, so take the mean of that given $b$. $\varepsilon_i$ and $b$ are Gaussian together, with $\operatorname{Cov}[\varepsilon_i, b] = x_i\sigma_i$ and $\operatorname{Var}[b] = \delta$; so the mean of $\varepsilon_i$ is a straight line in $b$:
 #
 # $$\mathbb E\Big[\frac{\partial b}{\partial\sigma_i}\,\Big|\,b\Big] = x_i\cdot\frac{x_i\sigma_i}{\delta}\,(b - \gamma) = \frac{x_i^2\,\sigma_i}{\sqrt\delta}\,\zeta, \qquad \operatorname{Var}[x_i\varepsilon_i] = \operatorname{Var}\big[\mathbb E[x_i\varepsilon_i\mid b]\big] + \mathbb E\big[\operatorname{Var}[x_i\varepsilon_i\mid b]\big] . \tag{5.12}$$
 #
@@ -424,9 +424,9 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper cen
 #
 # Local draws change the likelihood cost only:
 #
-# $$F(\theta) = \mathrm{KL}[q(w)\,\|\,P(w)] \;-\; \sum_m \mathbb E_{\zeta}\big[\log P(y_m \mid b_m(\zeta))\big]. \tag{5.13}$$
+# $$F(\theta) = \mathrm{KL}[q(w)\,\|\,P(w)] \;-\; \sum_m \mathbb E_{\zeta}\big[\log P(y_m \mid f_m(\zeta))\big], \tag{5.13}$$
 #
-# With a Gaussian prior the KL is a closed form, and no weight is ever drawn. **With the scale mixture of chapter 3 there is none**, and there are no weights to estimate it from. So draw weights for the KL alone: one draw of each, which is cheap, and the estimate stays unbiased. `local_reparam.fit` does the one or the other, according to the prior. (Minibatches share the KL as in chapter 3.)
+# where $f_m(\zeta)$ is what the network makes of row $m$ with the local draws ζ. With a Gaussian prior the KL is a closed form, and no weight is ever drawn. **With the scale mixture of chapter 3 there is none**, and there are no weights to estimate it from. So draw weights for the KL alone: one draw of each, which is cheap, and the estimate stays unbiased. `local_reparam.fit` does the one or the other, according to the prior. (Minibatches share the KL as in chapter 3.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 5.13
