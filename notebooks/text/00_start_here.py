@@ -199,38 +199,18 @@ check("0.1", bits)
 #
 # ### Letters of single chapters
 #
-# | letter | in chapter | meaning |
-# |---|---|---|
-# | $\phi$, $\Phi$ | 1 | features of one input, $\phi(x)$ (特征, признаки); of all, one row each |
-# | $\phi$ | 2 | what is trained in the encoder (编码器参数, параметры кодировщика) |
-# | $\phi$, $\Phi$ | 3, 7, 10 | density and distribution function of the standard normal |
-# | $m$ | 1, 3, 4, 7, 10 | mean of a Gaussian posterior |
-# | $m$ | 5 | counts rows, or data points |
-# | $b$ | 1, 3 | scale of a Laplace prior |
-# | $g$ | 1 | grid points for a weight |
-# | $g$ | 2, 3 | makes a draw out of noise: $z = g(\varepsilon, \phi)$, $w = g(\varepsilon, \theta)$ |
-# | $g$ | 5 | gradient of one point |
-# | $\nu$ | 1 | eigenvalues of $\Phi^\top\Phi$ |
-# | $\lambda$ | 1 | penalty of ridge regression, $s^2/\sigma_p^2$ |
-# | $\lambda$ | 4 | KL weight |
-# | $z$ | 2 | code, or latent variable (隐变量, латентная переменная) |
-# | $\ell$ | 2 | logit of a pixel |
-# | $c$, $b$ | 2 | curvature and offset of a cost |
-# | $u$ | 2 | uniform noise |
-# | $\beta$ | 2 | factor on the KL (KL 项的系数, множитель при KL) |
-# | $M$, $B$ | 3 | number of minibatches, their size (小批数、批大小; число и размер мини-батчей) |
-# | $\pi$ | 3 | weight of the prior's wide part; $\pi_i$, share of the KL that minibatch $i$ carries |
-# | $\Delta$ | 3 | gradients of one draw: Δμ, Δρ |
-# | $\Lambda$ | 4 | $\Sigma^{-1}$, the precision matrix |
-# | $u$ | 4 | direction in the space of weights |
-# | $H$, $K$ | 4 | hidden units of a layer, copies of the posterior |
-# | $T$ | 4 | temperature |
-# | $a$, $b$ | 4 | scores of two methods |
-# | $M$ | 5 | size of the minibatch |
-# | $W$, $\Delta$ | 5 | weight matrix of a layer, its change $\Delta W$ |
-# | $b$, $\gamma$, $\delta$, $\zeta$ | 5 | pre-activation, its mean, its variance, its noise (预激活; преактивация) |
-# | $r$ | 5 | Flipout's signs |
-# | $h$ | 5 | output of a ReLU |
+# | chapter | letters of its own |
+# |---|---|
+# | 1 | $\phi$, $\Phi$ features of one input, of all inputs, a row each (特征; признаки) · $m$ mean of the posterior · $b$ scale of a Laplace prior · $\nu$ eigenvalues of ΦᵀΦ · $\lambda$ penalty of ridge regression · $g$ grid points for a weight |
+# | 2 | $\phi$ what is trained in the encoder · $z$ code, latent variable (隐变量; латентная переменная) · $\ell$ logit of a pixel · $c$, $b$ curvature and offset of a cost · $g$ makes a draw out of noise · $u$ uniform noise · $\beta$ factor on the KL (KL 项的系数; множитель при KL) |
+# | 3 | $b$ scale of a Laplace prior · $g$ makes a draw out of noise · $\pi$ weight of the prior's wide part; with an index, share of the KL that a minibatch carries · $M$, $B$ number of minibatches, their size (小批数、批大小; число и размер мини-батчей) · $\Delta$ gradient of one draw · $\phi$, $\Phi$ density and distribution function of the standard normal |
+# | 4 | $\Lambda$ inverse of Σ, the precision matrix · $u$ direction in the space of weights · $m$ mean of one copy · $H$, $K$ hidden units of a layer, copies of the posterior · $\lambda$ KL weight · $T$ temperature · $a$, $b$ scores of two methods |
+# | 5 | $M$ size of the minibatch · $m$ counts its rows · $g$ gradient of one point · $W$, $\Delta$ weight matrix of a layer, its change · $b$, $\gamma$, $\delta$, $\zeta$ pre-activation, its mean, variance and noise (预激活; преактивация) · $r$ Flipout's signs · $h$ output of a hidden unit |
+# | 6 | $W$, $K$ all weights of a network, their number · $\gamma$ mean over sd of a weight · $\lambda$ precision of the prior · $\kappa$ share of the estimate that the prior leaves · $z$ standard errors from 0 · $\chi$ of the chi-squared distribution · $a$, $b$ paired scores · $r$ their correlation · $\alpha$ variance over squared mean |
+# | 7 | $m$, $v$ mean and *variance* of a weight · $Z$ normaliser · $L$ likelihood of one point · $z$, $W$, $V$ inputs of a layer, its weights, number of its inputs · $a$, $b$ activation, output of a ReLU · $\zeta$ mean over sd of an activation · $h$ a function of ζ; with a hat, a factor's shift · $\phi$, $\Phi$ as in chapter 3 · $r$ residual · $\tau$ precision of the noise · $\alpha$, $\beta$, $\Gamma$ of its Gamma distribution · $\ell$ difference of two log Z · $\lambda$ precision of the prior · $E$ epochs |
+# | 8 | $U$ potential · $J$, $g$ derivatives of all outputs, of one, by the weights · $\Lambda$ precision matrix · $X$ inputs, a row each · $a$ prior mean of an ensemble's member · $r$, $z$ dropout rate, mask · $h$, $v$, $c$ hidden units, output weights, output bias · $H$ number of hidden units; with brackets, entropy · $B$ size of a minibatch · $\xi$ noise of a step · $\ell$ its length · $T$ temperature · $L$, $K$ low-rank columns, their number · $m$ mean of the posterior · $C$ covariance of outputs · $u$, $\vartheta$ covariance and angle of pre-activations · $\pi$ 3.14… |
+# | 9 | $c$ class · $T$ temperature · $H$ entropy · $\kappa$, $A$, $R$ share of pictures that are answered, their set, their risk · $B$ bin of confidence |
+# | 10 | $m$ mean of a prediction · $J$ places in a region · $a$, $b$ two methods; in the bandit, an action, and precision times mean · $c$ level of an interval · $u$, $z$ a target's place in its prediction, as a probability, in sds · $\Phi$ as in chapter 3 · $K$ worlds · $W$ number of weights · $B$ size of a minibatch · $O$ order of the cost · $E$ epochs · $\alpha$ as in chapter 7 · $\Lambda$ precision matrix · $r$, $R$ reward, regret |
 #
 # ### Words
 #

@@ -45,7 +45,7 @@ def sections(path: Path) -> Iterator[list[Any]]:
         if re.search(r"^#{1,2} ", source, re.MULTILINE):
             found.append([])
         found[-1].append(cell)
-    for section in found:
+    for section in filter(None, found):
         if not re.search(r"^## .*(Exercises|References)$", section[0].source, re.MULTILINE):
             yield section
 
@@ -120,22 +120,23 @@ def letters(source: str) -> set[str]:
 
 def table() -> dict[int, list[str]]:
     """Return the letters of chapter 0's tables by chapter; those of all chapters under 0."""
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[str]] = {0: []}
     for line in "\n".join(cell.source for cell in cells(CHAPTERS[0])).splitlines():
-        named, where, *_ = [*line.strip("| ").split(" | "), ""]
-        one = re.findall(r"\$(\\?[A-Za-z]+)\$", named)
-        single = re.fullmatch(r"\d+(?:, \d+)*", where)
-        for chapter in map(int, where.split(", ")) if single else [0]:
-            found.setdefault(chapter, []).extend(letter.lstrip("\\") for letter in one)
+        if line.startswith("| "):
+            first, second, *_ = line.strip("| ").split(" | ") + [""]
+            chapter = int(first) if first.isdecimal() else 0
+            one = re.findall(r"\$\\?([A-Za-z]+)\$", second if chapter else first)
+            found.setdefault(chapter, []).extend(one)
     return found
 
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: path.stem)
 def test_letter_of_a_formula_has_one_row_in_chapter_0(path: Path) -> None:
-    known = table()
-    rows = known[0] + known.get(int(path.stem[:2]), [])
+    known, chapter = table(), int(path.stem[:2])
+    rows = known[0] + known[chapter]
     prose = "\n".join(
         c.source for part in sections(path) for c in part if c.cell_type == "markdown"
     )
     assert sorted(letters(prose) - set(rows)) == [], "letters without a row"
     assert sorted({one for one in rows if rows.count(one) > 1}) == [], "letters with two rows"
+    assert sorted(set(known[chapter]) - letters(prose)) == [], "rows that no formula needs"
