@@ -16,7 +16,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 15 minutes
+# **Time** 17 minutes
 #
 # **What you will be able to do**
 #
@@ -104,7 +104,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #
-# **One run and many.** A cell shows one run; what the text says beyond it was measured in *worlds*, each with data and starts of its own, mostly twenty. `claims.show` prints what was found: the sentence, the mean effect ± its standard error, the limit that was set beforehand, and in how many worlds it was met. A sentence *holds* if the mean is inside the limit by two standard errors and enough of the worlds agree. It *does not hold* if the mean is outside by as much, or too few worlds agree. In between it is *open*: neither shown nor refuted.
+# **One run and many.** A cell shows one run; what the text says beyond it was measured in *worlds*, each with data and starts of its own, mostly twenty. `claims.show` prints what was found: the sentence, the mean effect ± its standard error, the limit that was set beforehand, and in how many worlds it was met. A sentence *holds* if the mean is inside the limit by two standard errors and enough of the worlds agree. It *does not hold* if the mean is outside by as much, or too few worlds agree. In between it is *open*: neither shown nor refuted, and the text says *undecided*.
 #
 # **For lecturers:** every cell has a slide type. `python3 -m bdl_teach deck 3` makes a deck of chapter 3, one file that needs no network, with the notes of [TEACHING.md](TEACHING.md) as speaker notes.
 
@@ -153,51 +153,64 @@ check("0.1", bits)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Notation
 #
-# As far as possible a symbol has one meaning; where chapters differ, the row says so. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
+# In a chapter a letter has one meaning; the letters of these first tables keep it in all chapters that use them. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
 #
-# | symbol | English | 中文 | русский | in the sources |
+# | letter | English | 中文 | русский | in the sources |
 # |---|---|---|---|---|
-# | $D$, $n$ or $N$ | data, number of points | 数据集 | выборка, датасет; число объектов | blog, article 𝒟; paper $L$ for the number |
+# | $D$, $n$, $N$ | data, number of points | 数据集 | выборка, датасет; число объектов | blog, article 𝒟; paper $L$ for the number |
 # | $x$, $y$ | input, target | 输入、目标 | признаки, целевая переменная | |
-# | $\phi(x)$, $\Phi$ | features of one input; of all, one row each (chapter 1) | 特征、特征矩阵 | признаки, матрица признаков | |
-# | $\hat y$, $f(w, x)$ | output of the network | 网络输出、预测值 | выход сети, предсказание | book ŷ |
-# | $z$, $\hat x$ | code, or latent variable; reconstruction of $x$ (chapter 2) | 隐变量（编码）、重构 | латентная переменная, реконструкция | book z also for the output of a layer |
+# | $d$ | number of features, or of inputs | 特征数 | число признаков | |
+# | $f$ | output of the network, $f(w, x)$; in general, the function of a draw whose mean is asked for | 网络输出 | выход сети | book ŷ |
 # | $w$ | weights | 权重 | веса | book also θ; paper $\mathbf W$ |
 # | $\varepsilon$ | noise, standard normal | 噪声、随机扰动 | шум, стандартный нормальный | book, blog ϵ |
-# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$; so chapter 7 |
-# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance; so chapter 7 |
-# | $\mathcal N(\mu, \sigma^2)$ | normal distribution, Gaussian | 正态分布、高斯分布 | нормальное распределение | book 𝒩(μ, σ), with the standard deviation |
-# | $\mathbb E_q[\cdot]$ | expectation: the mean over draws from $q$ | 期望 | математическое ожидание | |
+# | $\mu$ | mean of a weight or a code, under $q$ | 均值 | среднее, математическое ожидание | book, for PBP, $m$; so chapter 7 |
+# | $\sigma$ | standard deviation (sd); $\sigma_p$ is the prior's | 标准差 | стандартное отклонение | book, for PBP, $v$ = variance; so chapter 7 |
 # | $\rho$ | unconstrained parameter, σ = softplus(ρ) | 无约束参数 | параметр без ограничений | appendix uses σ directly |
-# | $\theta$ | parameters of $q$: μ and ρ | 变分参数 | вариационные параметры | book also for weights |
-# | $s$, `noise_std` | sd of the noise on $y$ | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise`; chapter 5: $s_{mi}$ are Flipout's signs; chapter 6, from (6.15) on: $s$ is the precision that the data give |
+# | $\theta$ | what is trained: in chapter 2 the decoder, from chapter 3 on the μ and ρ of $q$ | 模型参数、变分参数 | обучаемые параметры | book also for weights |
+# | $s$ | sd of the noise on $y$ (`noise_std`) | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise` |
+# | $e$, $I$ | 2.718…; the identity matrix | | | |
+# | $i$, $j$, $k$, $t$ | counters: of points or inputs, of units or coordinates, of draws, of steps | 下标 | индексы | |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Distributions
 #
-# | symbol | English | 中文 | русский | in the sources |
+# | letter | English | 中文 | русский | in the sources |
 # |---|---|---|---|---|
+# | $P$, $p$ | a density or probability, as follows | 概率（密度） | плотность, вероятность | |
 # | $P(w)$ | prior | 先验分布 | априорное распределение | appendix ℙr |
 # | $P(D\mid w)$ | likelihood | 似然 | правдоподобие | |
 # | $P(w\mid D)$ | posterior | 后验分布 | апостериорное распределение | |
 # | $P(D)$ | evidence, marginal likelihood | 证据、边缘似然 | обоснованность, маргинальная вероятность датасета | |
-# | $q(w\mid\theta)$ | variational posterior | 变分后验、近似分布 | вариационное распределение | book also $Q$ |
+# | $q$ | variational posterior, $q(w\mid\theta)$ | 变分后验、近似分布 | вариационное распределение | book also $Q$ |
+# | $\Sigma$ | covariance matrix of the weights' posterior | 协方差矩阵 | ковариационная матрица | |
+# | $\mathcal N(\mu, \sigma^2)$ | normal distribution, Gaussian | 正态分布、高斯分布 | нормальное распределение | book 𝒩(μ, σ), with the standard deviation |
+# | $\mathbb E_q[\cdot]$ | expectation: the mean over draws from $q$ | 期望 | математическое ожидание | |
 # | $\mathrm{KL}[q\,\Vert\,p]$ | Kullback-Leibler divergence, in nats | KL 散度 | дивергенция Кульбака-Лейблера | blog, appendix $D_{\mathrm{KL}}$ |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Training
 #
-# | symbol | English | 中文 | русский | in the sources |
+# | letter | English | 中文 | русский | in the sources |
 # |---|---|---|---|---|
 # | $F$ | free energy = −ELBO, minimised | 自由能 | свободная энергия | book ℒ, called ELBO; appendix $L$ |
 # | ELBO | evidence lower bound = −F, maximised | 证据下界 | нижняя оценка обоснованности | article, paper ℒ |
-# | $\beta$ | factor on the KL of a VAE (chapter 2) | KL 项的系数 | множитель при KL | |
-# | $\sigma_1, \sigma_2, \pi$ | scale-mixture prior | 混合尺度先验 | смесь гауссиан, априорная | |
-# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL; in chapter 5, $M$ is the size | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
-# | $S$ | Monte-Carlo draws, in prediction also $T$ | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
-# | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
-# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 5) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 6: $\gamma = \mu/\sigma$; chapter 7: γ is the noise's precision |
-# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper, and chapter 6: $\alpha_k = 1/\sigma_{p,k}^2$, the prior's precision; book, for PBP, and chapter 7: $\alpha, \beta$ of the noise's Gamma |
+# | $S$ | number of draws | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
+# | $\eta$ | learning rate | 学习率 | скорость обучения | appendix, paper α |
+#
+# ### Letters of single chapters
+#
+# | chapter | letters of its own |
+# |---|---|
+# | 1 | $\phi$, $\Phi$ features of one input, of all inputs, a row each (特征; признаки) · $m$ mean of the posterior · $b$ scale of a Laplace prior · $\nu$ eigenvalues of ΦᵀΦ · $\lambda$ penalty of ridge regression · $g$ grid points for a weight |
+# | 2 | $\phi$ what is trained in the encoder · $z$ code, latent variable (隐变量; латентная переменная) · $\ell$ logit of a pixel · $c$, $b$ curvature and offset of a cost · $g$ makes a draw out of noise · $u$ uniform noise · $\beta$ factor on the KL (KL 项的系数; множитель при KL) |
+# | 3 | $b$ scale of a Laplace prior · $g$ makes a draw out of noise · $\pi$ weight of the prior's wide part; with an index, share of the KL that a minibatch carries · $M$, $B$ number of minibatches, their size (小批数、批大小; число и размер мини-батчей) · $\Delta$ gradient of one draw · $\phi$, $\Phi$ density and distribution function of the standard normal |
+# | 4 | $\Lambda$ inverse of Σ, the precision matrix · $u$ direction in the space of weights · $m$ mean of one copy · $H$, $K$ hidden units of a layer, copies of the posterior · $\lambda$ KL weight · $T$ temperature · $a$, $b$ scores of two methods |
+# | 5 | $M$ size of the minibatch · $m$ counts its rows · $g$ gradient of one point · $W$, $\Delta$ weight matrix of a layer, its change · $b$, $\gamma$, $\delta$, $\zeta$ pre-activation, its mean, variance and noise (预激活; преактивация) · $r$ Flipout's signs · $h$ output of a hidden unit |
+# | 6 | $W$, $K$ all weights of a network, their number · $\gamma$ mean over sd of a weight · $\lambda$ precision of the prior · $\kappa$ share of the estimate that the prior leaves · $z$ standard errors from 0 · $\chi$ of the chi-squared distribution · $a$, $b$ paired scores · $r$ their correlation · $\alpha$ variance over squared mean |
+# | 7 | $m$, $v$ mean and *variance* of a weight · $Z$ normaliser · $L$ likelihood of one point · $z$, $W$, $V$ inputs of a layer, its weights, number of its inputs · $a$, $b$ activation, output of a ReLU · $\zeta$ mean over sd of an activation · $h$ a function of ζ; with a hat, a factor's shift · $\phi$, $\Phi$ as in chapter 3 · $r$ residual · $\tau$ precision of the noise · $\alpha$, $\beta$, $\Gamma$ of its Gamma distribution · $\ell$ difference of two log Z · $\lambda$ precision of the prior · $E$ epochs |
+# | 8 | $U$ potential · $J$, $g$ derivatives of all outputs, of one, by the weights · $\Lambda$ precision matrix · $X$ inputs, a row each · $a$ prior mean of an ensemble's member · $r$, $z$ dropout rate, mask · $h$, $v$, $c$ hidden units, output weights, output bias · $H$ number of hidden units; with brackets, entropy · $B$ size of a minibatch · $\xi$ noise of a step · $\ell$ its length · $T$ temperature · $L$, $K$ low-rank columns, their number · $m$ mean of the posterior · $C$ covariance of outputs · $u$, $\vartheta$ covariance and angle of pre-activations · $\pi$ 3.14… |
+# | 9 | $c$ class · $T$ temperature · $H$ entropy · $\kappa$, $A$, $R$ share of pictures that are answered, their set, their risk · $B$ bin of confidence |
+# | 10 | $m$ mean of a prediction · $J$ places in a region · $a$, $b$ two methods; in the bandit, an action, and precision times mean · $c$ level of an interval · $u$, $z$ a target's place in its prediction, as a probability, in sds · $\Phi$ as in chapter 3 · $K$ worlds · $W$ number of weights · $B$ size of a minibatch · $O$ order of the cost · $E$ epochs · $\alpha$ as in chapter 7 · $\Lambda$ precision matrix · $r$, $R$ reward, regret |
 #
 # ### Words
 #

@@ -36,7 +36,7 @@ explorer
 # - tell epistemic from aleatoric uncertainty, in a formula and in a picture;
 # - ask whether a fit has arrived, before you believe what it shows.
 #
-# **Time** 68 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 6 · 3.11: 3 · 3.12: 3 · opening and end: 16
+# **Time** 66 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 4 · 3.11: 3 · 3.12: 3 · opening and end: 16
 #
 # **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -112,7 +112,7 @@ ax.plot(x_wide, before_data.T, color="0.6", lw=1)
 panel(ax, "Twelve networks drawn from the prior", "x", "y", **TOP)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The true posterior.** Prior and points together leave one distribution over the weights, by Bayes' rule: the **posterior**. q is only the nearest to it that training found in a simple family. Hamiltonian Monte Carlo (HMC, chapter 4) draws from the posterior itself, in green. Look among the points first, then beyond them: where is q too sure?
+# **The true posterior.** Prior and points together leave one distribution over the weights, by Bayes' rule: the **posterior**. q is only the nearest to it that training found in a simple family. Hamiltonian Monte Carlo (HMC, chapter 4) draws from the posterior itself: the green lines are the mean of its draws and ±2 sd. Look among the points first, then beyond them: where is q too sure?
 
 # %% slideshow={"slide_type": "fragment"}
 sampled = mcmc.hmc(data.x, data.y, n_samples=1000, **wide)
@@ -429,9 +429,9 @@ print(f"variance of Δμ {full.var():.3f}, without the explicit part {(full - ex
 assert (full - explicit).var() < 1e-20 < full.var()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The algorithm is complete. Draw ε, build $w$, compute the gradients, step downhill with learning rate α:
+# The algorithm is complete. Draw ε, build $w$, compute the gradients, step downhill with learning rate η:
 #
-# $$\mu \leftarrow \mu - \alpha\,\Delta\mu, \qquad \rho \leftarrow \rho - \alpha\,\Delta\rho . \tag{3.15}$$
+# $$\mu \leftarrow \mu - \eta\,\Delta\mu, \qquad \rho \leftarrow \rho - \eta\,\Delta\rho . \tag{3.15}$$
 #
 # One draw per step will do: the gradient is unbiased, and falling steps average over draws. A few lines of NumPy find the exact posterior here:
 
@@ -441,8 +441,8 @@ rng = np.random.default_rng(5)
 mu_t, rho_t = -0.5, 0.0
 for t in range(4000):
     d_mu, d_rho = gradients(mu_t, rho_t, rng.standard_normal())
-    alpha = 0.02 / (1 + t / 50)  # falling, so that the noise dies out
-    mu_t, rho_t = mu_t - alpha * d_mu, rho_t - alpha * d_rho
+    eta = 0.02 / (1 + t / 50)  # falling, so that the noise dies out
+    mu_t, rho_t = mu_t - eta * d_mu, rho_t - eta * d_rho
 print(f"found  N({mu_t:.3f}, {softplus(rho_t):.3f}²)\nexact  N({m:.3f}, {sd:.3f}²)")
 assert abs(mu_t - m) < 0.05 and abs(softplus(rho_t) - sd) < 0.05
 
@@ -767,29 +767,12 @@ assert abs(after) < 0.5 * before  # nats between the two
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A slider can also be moved from Python, as below. A cell shows *one* world; what the text says held over twenty others.
-#
-# **Noise σ.** The aleatoric band follows it *exactly*: it is the model's assumption, not something learnt. The epistemic band grows as well, by less than the factor two. <!-- claim: noise-doubled-epistemic-grows --> (Question 1: neither band of the picture doubles. The aleatoric part of the total does.)
-
-# %% slideshow={"slide_type": "fragment"}
-before = explorer.preset("article").result.prediction
-after = explorer.set(noise_std=2.0).result.prediction
-x_inside = np.abs(explorer.result.x_grid[:, 0]) <= 0.5
-growth = after.epistemic_std[x_inside].mean() / before.epistemic_std[x_inside].mean()
-print(f"aleatoric sd × 2.00, epistemic sd among the data × {growth:.2f}")
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior σ₁.** A wider prior is not a cheaper one: a weight in the wide foot costs about $\log(\sigma_1/\sigma)$ nats, which grows with σ₁. (Question 2: up. <!-- claim: wider-prior-costs-complexity -->)
-
-# %% slideshow={"slide_type": "fragment"}
-explorer.preset("article")
-for sigma1 in (1.5, 3.0):
-    result = explorer.set(sigma1=sigma1).result
-    print(f"σ₁ = {sigma1}: {result.cost}")
-
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior σ₂ and π.** They set how wide the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
+# - **noise σ**, from 1 to 2. The aleatoric band follows it *exactly*: it is the model's assumption, not something learnt. The epistemic band grows as well, by less than the factor two. (Question 1: neither band of the picture doubles. The aleatoric part of the total does. <!-- claim: noise-doubled-epistemic-grows -->)
+# - **σ₁**, from 1.5 to 3; read the complexity under *numbers*. A wider prior is not a cheaper one: a weight in the wide foot costs about $\log(\sigma_1/\sigma)$ nats, which grows with σ₁. (Question 2: up. <!-- claim: wider-prior-costs-complexity -->)
+# - **σ₂ and π** set how wide the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
+# - **samples/step.** Under *more*, choose the fit "weights drawn (paper)" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
+# - **points N, width, seed** stand behind *more*. More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> Another seed: other data, another start.
+# - **true posterior** draws from the posterior itself, over the fit, and the sentence below the picture says how far apart they are: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **KL weight.** With weight λ the objective is λ times the free energy of a likelihood to the power 1/λ: as if each point had come 1/λ times. (A *cold posterior* in the sense of Wenzel et al. tempers the prior as well; both go by that name.) At 0.01 the band among the data shrinks and does not vanish, and outside it shrinks less; at x = ±1.5 it may even grow. <!-- claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside, cold-may-widen-the-ends -->
@@ -797,18 +780,10 @@ for sigma1 in (1.5, 3.0):
 # (Question 3: with weight 0 the best $q$ holds nothing but networks of maximum likelihood, so the band at the data must vanish. But 1500 steps leave one, which is no property of the method. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
 
 # %% slideshow={"slide_type": "fragment"}
-def sd_inside():
-    return explorer.result.prediction.epistemic_std[x_inside].mean()
-
-
-explorer.preset("article")
-warm = sd_inside()
-explorer.set(kl_weight=0.01)
-print(f"epistemic sd among the data: {warm:.2f} at KL weight 1, {sd_inside():.2f} at 0.01")
 zero = bbb.fit(data.x, data.y, prior=prior, kl_weight=0.0)
 left = {name: q.predict(x_in).epistemic_std.mean()
         for name, q in (("1500 steps", zero), ("4000 quiet ones more", zero.refined(4000)))}
-print("at 0:", ", ".join(f"{sd:.3f} after {name}" for name, sd in left.items()))
+print("sd among the data at KL weight 0:", ", ".join(f"{sd:.3f} after {k}" for k, sd in left.items()))
 assert left["4000 quiet ones more"] < 0.05 < left["1500 steps"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -823,29 +798,6 @@ for name, q in (("fresh start", fresh_start), ("from our fit", kept)):
     top = np.abs(q.predict(x_in).mean).max()
     print(f"{name:12s} F = {q.free_energy:.0f} nats, the mean reaches {top:.1f}")
 assert kept.free_energy < fresh_start.free_energy - 50
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Samples per step.** Under *more*, choose the fit "weights drawn (paper)" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
-
-# %% slideshow={"slide_type": "fragment"}
-for n_samples in (1, 10):
-    result = explorer.preset("paper's noise").set(n_samples=n_samples).result
-    jumps = np.diff(result.fit.history["free_energy"][50:]).std()
-    print(f"{n_samples:2d} draws a step: F jumps by {jumps:.0f} nats from record to record, "
-          f"and ends at {result.cost.total:.0f}")
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Points N, width, seed** stand behind *more*. More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> Another seed: other data, another start.
-
-# %% slideshow={"slide_type": "fragment"}
-explorer.preset("article").set(n=8)
-few = sd_inside()
-explorer.set(n=64)
-print(f"epistemic sd among the data: {few:.2f} with 8 points, {sd_inside():.2f} with 64")
-explorer.preset("article")
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# *True posterior* draws from the posterior itself, over the fit, and the sentence below the picture says how far apart they are: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.11 The KL-budget lab
@@ -1384,7 +1336,7 @@ assert pieces > 2 * whole
 #
 # **Claim:** "in the KL we use the convention 0/0 = 1." **True:** where $q = 0$ the integrand is $0\log 0 := 0$. Where $p = 0$ and $q > 0$ the KL is infinite.
 #
-# **Claim:** gradients for σ itself, $\sigma \leftarrow \sigma - \alpha\,\nabla_\sigma f$. **True** as calculus; but nothing keeps σ positive. One large step, and the next $\log\sigma$ is NaN. That is what ρ is for.
+# **Claim:** gradients for σ itself, $\sigma \leftarrow \sigma - \eta\,\nabla_\sigma f$. **True** as calculus; but nothing keeps σ positive. One large step, and the next $\log\sigma$ is NaN. That is what ρ is for.
 #
 # **Claim:** "the KL is added to the loss, TensorFlow does the rest." **True** only if the loss is a sum over all data. Keras' default is a mean; then the KL must be divided by $N$ (3.20). To forget it, on 32 points, is a KL weight of 32, and the network does not fit. <!-- claim: kl-of-n-does-not-fit -->
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bdl_teach import widgets
+from bdl_teach import features, metrics, widgets
 from bdl_teach.problems import INSIDE
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
@@ -47,6 +47,12 @@ def at_the_points(result: Any) -> float:
     """Return the largest epistemic sd within 0.01 of a point."""
     away = np.abs(result.x_grid - result.data.x[:, 0]).min(axis=1)
     return float(result.prediction.epistemic_std[away < 0.01].max())
+
+
+def training_error(result: Any) -> float:
+    """Return the linear explorer's root mean squared error at its points."""
+    phi = features.bumps(result.data.x, len(result.posterior.mean))
+    return metrics.rmse(result.data.y[:, 0], phi @ result.posterior.mean)
 
 
 def away_from_points(result: Any) -> float:
@@ -111,6 +117,8 @@ CHECKS: dict[str, list[Row]] = {
         ("prior too narrow", spread_of_mean, "<", 14.0),
         ("prior too narrow", "log_evidence", "<", of(1.0, "all points")),
         ("prior too wide", "log_evidence", "<", of(1.0, "eight points")),
+        ("a wider prior", training_error, "<", of(1.0, "eight points")),
+        ("a wider prior", "log_evidence", "<", of(1.0, "eight points")),
         ("sure and wrong", "sd_middle", "<", 0.5),
         ("sure and wrong", lambda r: np.abs(np.diff(r.prediction.mean, 2)).max(), "<", 1e-9),
         (AT_QUESTION, lambda r: r.prediction.epistemic_std, "<=", of(1 + 1e-9, "eight points")),
@@ -142,7 +150,7 @@ CHECKS: dict[str, list[Row]] = {
     ],
 }
 # States that are compared with presets.
-BESIDE = {"half as certain": {"sigma": 0.5 * 10**-1.0}}
+BESIDE = {"half as certain": {"sigma": 0.5 * 10**-1.0}, "a wider prior": {"prior_std": 10**1.5}}
 
 
 def values_of(explorer: Explorer[Any], name: str) -> dict[str, Any]:

@@ -105,6 +105,13 @@ def test_latent_point_can_be_moved_while_a_new_model_trains(explorer, gate) -> N
     assert not explorer._worker.model._progress.get_text()
 
 
+def test_moving_z_decodes_another_place_and_trains_nothing(explorer) -> None:
+    before = explorer.preset("VAE").result
+    after = explorer.set(z1=2.0, z2=-2.0).result
+    assert after.trained is before.trained
+    assert np.abs(after.image - before.image).max() > 0.05
+
+
 def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeypatch) -> None:
     explorer.preset("VAE")
 
