@@ -29,7 +29,7 @@ from bdl_teach.densities import Gaussian, gaussian_kl, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _lowest, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit
-from bdl_teach.methods._settings import taking
+from bdl_teach.methods._settings import TwoHeads, taking
 from bdl_teach.mlp import MLP, multiply
 
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
@@ -41,7 +41,7 @@ LOWEST: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_mean_field.Settings):
+class Settings(TwoHeads, _mean_field.Settings):
     """Settings of local reparameterization, in addition to those of ``bbb.fit``.
 
     Attributes:
