@@ -117,7 +117,6 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
     n_modes = (starts - n_few) // 2
     small = _few_units(plan, o, rng, n_few, few) if n_few else ()
     mean = _scale(plan.network) * rng.standard_normal((starts - n_few, plan.network.n_weights))
-    mean = plan.calm(mean)
     std = np.full(mean.shape, WIDE)
     std[len(std) - n_modes :] = NARROW
     parts = zip(*small, (mean, std, _noises(plan, len(mean))), strict=True)
@@ -156,12 +155,12 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
     bias[..., 0] = -(weight * place).sum(axis=-1)
     w = np.concatenate([part.reshape(n, -1) for part in (weight, bias, *rest)], axis=1)
     noise_std = _noises(small_plan, n)
-    trace = _run(small_plan, small_plan.calm(w), np.full(w.shape, NARROW), noise_std, n, _FEW)
+    trace = _run(small_plan, w, np.full(w.shape, NARROW), noise_std, n, _FEW)
     cost = trace.records.numpy()[-1, 0]
     best = np.argsort(cost)[:n_few]  # NaN comes last
     mean, std = np.zeros((2, n_few, plan.network.n_weights))
     std[:] = NARROW
-    std[:, : -(width + 1) * plan.network.n_outputs] = plan.problem.prior.std
+    std[:, : -width - 1] = plan.problem.prior.std
     inner = network.positions_in(small_plan.padded)
     mean[:, used], rho = (p.numpy()[best][:, inner] for p in trace.parameters[:2])
     std[:, used] = np.logaddexp(0.0, np.nan_to_num(rho))
