@@ -352,6 +352,44 @@ class Gaussian(_Mixture):
 Prior = ScaleMixture | Gaussian
 
 
+@dataclass(frozen=True)
+class HalfNormal:
+    """The prior of a noise that is learnt: its standard deviation is |N(0, scale²)|.
+
+    A density of the standard deviation σ itself, not of log σ or σ². An infinite scale makes it
+    flat, so that a mode of P(D | w, σ) P(σ) is the maximum of the likelihood.
+
+    Attributes:
+        scale: In the units of y, > 0.
+
+    Source: Gelman 2006, "Prior distributions for variance parameters", section 5.
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        if self.scale != math.inf:
+            checks.positive("scale", self.scale)
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """Return a and b of −log P(σ) = ½ (aσ)² + b, in nats; both are 0 for the flat prior."""
+        if self.scale == math.inf:
+            return 0.0, 0.0
+        return 1.0 / self.scale, math.log(self.scale) + HALF_LOG_TWO_PI - math.log(2.0)
+
+    def log_prob(self, std: Array | float) -> Array:
+        """Return log P(σ) in nats, of the shape of ``std`` > 0; 0 for the flat prior."""
+        a, b = self.terms
+        return np.asarray(-0.5 * np.square(a * np.asarray(std)) - b)
+
+    def mode(self, residuals: Array) -> float:
+        """Return the σ that maximises P(σ) Π N(r | 0, σ²) for residuals r ``[n]``."""
+        n, squares = np.size(residuals), float(np.square(residuals).sum())
+        root = math.sqrt(n * n + 4.0 * squares * self.terms[0] ** 2)
+        return math.sqrt(2.0 * squares / (n + root))
+
+
 def as_prior(name: str, value: object) -> Prior:
     """Return ``value`` if it is one of this module's priors; else raise ``ValueError``."""
     if not isinstance(value, ScaleMixture | Gaussian):

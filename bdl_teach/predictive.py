@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,26 +31,45 @@ class Predictive:
     Attributes:
         mean: Predictive mean ``[m]``, in the units of y.
         epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
-        aleatoric_std: Standard deviation of the observation noise ``[m]``.
+        aleatoric_std: Standard deviation of the observation noise ``[m]``: √E[σ²] of its draws.
         samples: Network outputs of s posterior draws ``[s, m]``, or ``None`` for a Gaussian
             predictive.
+        noise_draws: σ of the noise of each draw, ``[s, 1]`` or by x ``[s, m]``, if it is learnt.
     """
 
     mean: Array
     epistemic_std: Array
     aleatoric_std: Array
     samples: Array | None = None
+    noise_draws: Array | None = None
 
     @classmethod
-    def from_samples(cls, samples: ArrayLike, noise_std: float) -> Predictive:
+    def from_samples(cls, samples: ArrayLike, noise_std: ArrayLike) -> Predictive:
         """Build the predictive from network outputs ``[s, m]`` and the noise's standard deviation.
 
+        ``noise_std`` is one number, that of each draw ``[s]``, or of each draw and x ``[s, m]``.
+
         Raises:
-            ValueError: ``samples`` is not ``[s, m]`` with s >= 1, or ``noise_std`` is < 0.
+            ValueError: ``samples`` is not ``[s, m]`` with s >= 1, or ``noise_std`` is < 0 or has
+                another shape.
         """
         samples = _outputs("samples", samples)
-        noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
+        if isinstance(noise_std, np.ndarray) and noise_std.ndim:
+            draws = checks.finite("noise_std", noise_std)
+            if draws.shape not in (samples.shape[:1], samples.shape) or (draws < 0).any():
+                expected = f"numbers >= 0 of shape {samples.shape[:1]} or {samples.shape}"
+                raise ValueError(f"noise_std: expected {expected}, got shape {draws.shape}")
+            draws = draws.reshape(len(samples), -1)
+            noise = np.broadcast_to(np.sqrt(np.mean(draws**2, axis=0)), samples.shape[1:])
+            return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples, draws)
+        noise = np.full(
+            samples.shape[1], checks.non_negative("noise_std", cast("float", noise_std))
+        )
         return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples)
+
+    @property
+    def _noise(self) -> Array:
+        return self.aleatoric_std if self.noise_draws is None else self.noise_draws
 
     @property
     def total_std(self) -> Array:
@@ -64,7 +84,7 @@ class Predictive:
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
 
     def log_prob(self, y: ArrayLike) -> Array:
-        """Return the log predictive density log 1/S Σ_s N(y | f_s, noise²), in nats ``[m]``.
+        """Return the log predictive density log 1/S Σ_s N(y | f_s, σ_s²), in nats ``[m]``.
 
         Args:
             y: Targets ``[m]`` or ``[m, 1]``.
@@ -75,7 +95,7 @@ class Predictive:
         y = self.targets(y)
         if self.samples is None:
             return _log_normal(y, self.mean, self.total_std)
-        each = _log_normal(y, self.samples, self.aleatoric_std)  # [s, m]
+        each = _log_normal(y, self.samples, self._noise)  # [s, m]
         return np.asarray(np.logaddexp.reduce(each) - math.log(len(self.samples)))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
@@ -105,8 +125,8 @@ class Predictive:
             return np.asarray(self.mean + ndtri(p) * self.total_std)
         if not self.aleatoric_std.any():
             return np.asarray(np.quantile(self.samples, p, axis=0))
-        reach = ndtri(p) * self.aleatoric_std  # each component's own quantile brackets it
-        low, high = self.samples.min(axis=0) + reach, self.samples.max(axis=0) + reach
+        each = self.samples + ndtri(p) * self._noise  # each component's own quantile brackets it
+        low, high = each.min(axis=0), each.max(axis=0)
         for _ in range(40):  # bisection on the mixture's distribution function
             middle = (low + high) / 2
             below = self.below(middle) < p
@@ -117,8 +137,8 @@ class Predictive:
         """Return for each input the probability that a new target is at most ``y``, ``[m]``."""
         if self.samples is None:
             return np.asarray(ndtr((y - self.mean) / self.total_std))
-        beyond, noisy = y - self.samples, self.aleatoric_std > 0
-        smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
+        beyond, noisy = y - self.samples, self._noise > 0
+        smooth = ndtr(beyond / np.where(noisy, self._noise, 1.0))
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
 
 
@@ -201,6 +221,8 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     """Return network outputs ``[s, m]`` for ``weights`` [s, n_weights] at ``x`` [m, d].
 
+    Those of a network of two outputs are ``[s, m, 2]``.
+
     Zeros are added to both, so that the program is rarely compiled for a new size: each of its
     runs takes 250 weight vectors, and a number of inputs that is a power of two.
     """
@@ -219,18 +241,20 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
 def _evaluator(network: MLP) -> Compiled:
     """Return a compiled function of (weights, x, n_blocks) that evaluates the network.
 
-    ``weights`` are ``[blocks, size, n_weights]``. The outputs are ``[blocks · size, m]``: 0 for all
-    blocks but the first ``n_blocks``.
+    ``weights`` are ``[blocks, size, n_weights]``. The outputs are ``[blocks · size, m]``, or
+    ``[blocks · size, m, 2]``: 0 for all blocks but the first ``n_blocks``.
     """
+    heads = () if network.n_outputs == 1 else (network.n_outputs,)
 
     def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
         def block(i: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
-            f = network(weights[i], x)[..., 0]  # [block, m]
+            f = network(weights[i], x)  # [block, m, outputs]
+            f = f if heads else f[..., 0]
             return i + 1, tf.tensor_scatter_nd_update(out, [[i]], f[None])
 
-        out = tf.zeros([*weights.shape[:2], x.shape[0]], weights.dtype)
+        out = tf.zeros([*weights.shape[:2], x.shape[0], *heads], weights.dtype)
         _, out = tf.while_loop(lambda i, _: i < n_blocks, block, (tf.constant(0), out))
-        return tf.reshape(out, [-1, x.shape[0]])
+        return tf.reshape(out, [-1, x.shape[0], *heads])
 
     return Compiled(evaluate)
 

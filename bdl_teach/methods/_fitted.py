@@ -18,7 +18,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import as_float, tf
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods._loop import Capacity, Problem, embed
+from bdl_teach.methods._loop import Capacity, Problem, embed, noise_of
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -99,7 +99,8 @@ class Drawn:
 
     Attributes:
         network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
+        noise_std: Standard deviation of the observation noise: the known one, the fitted one, or
+            its posterior mean; unused with two heads.
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits.
         capacity: Sizes that the training was compiled for; ``None`` means exactly those needed.
     """
@@ -114,7 +115,16 @@ class Drawn:
         """Return the network that training was compiled for, at least as wide as ``network``."""
         if self.capacity is None:
             return self.network
-        return MLP(self.network.n_inputs, self.capacity.hidden_units)
+        return replace(self.network, hidden_units=self.capacity.hidden_units)
+
+    @property
+    def noise_draws(self) -> Array | None:
+        """Return σ of each of k draws ``[k]``, where it has been learnt with draws."""
+        return None
+
+    def _noise(self, n_samples: int, seed: int) -> float | Array:
+        """Return σ: one number, or that of each draw that ``draw`` returns."""
+        return self.noise_std
 
     def draw(self, n_samples: int = 1, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``, in the order of ``network``.
@@ -146,7 +156,7 @@ class Drawn:
             ValueError: x does not fit the network, ``n_samples`` < 1, or ``seed`` < 0.
         """
         outputs = self.evaluate(self.draw(n_samples, seed), x)
-        return likelihoods.predict(self.likelihood, outputs, self.noise_std)
+        return likelihoods.predict(self.likelihood, outputs, self._noise(n_samples, seed))
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
         """Evaluate the network at given weights.
@@ -156,7 +166,7 @@ class Drawn:
             x: Inputs ``[m, d]``.
 
         Returns:
-            Outputs ``[s, m]``.
+            Outputs ``[s, m]``; with two heads, f and log σ, ``[s, m, 2]``.
 
         Raises:
             ValueError: The shapes do not fit the network.
@@ -197,7 +207,7 @@ class NetworkFit(Drawn):
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """Return the fit's fields that depend on the trained ``parameters``, as a dict."""
-        return {"weights": parameters[0]}
+        return {"weights": parameters[0], **noise_of(*parameters[1:])}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,10 +236,18 @@ class VariationalFit(NetworkFit, Variational):
             ValueError: ``n_draws`` < 1 or ``seed`` < 0.
         """
         weights = self.draw(checks.count("n_draws", n_draws), seed)
-        f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
+        f = self.evaluate(weights, self.problem.x)  # [s, n]
+        f = f if self.network.n_outputs > 1 else f[..., None]  # [s, n, outputs]
         y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
         nll = tf.reduce_mean(likelihoods.cost(self.likelihood, y, as_float(f), noise_std))
-        return FreeEnergy(self._complexity(weights), float(nll), self.problem.kl_weight)
+        likelihood = float(nll) + self._noise_cost
+        return FreeEnergy(self._complexity(weights), likelihood, self.problem.kl_weight)
+
+    @property
+    def _noise_cost(self) -> float:
+        """Return −log P(σ) in nats; 0 for a known noise."""
+        prior = self.problem.noise_prior
+        return -float(prior.log_prob(self.noise_std)) if prior else 0.0
 
     def _complexity(self, weights: Array) -> float:
         """Return KL[q ‖ P(w)] in nats: exactly, or averaged over ``weights`` [s, n_weights]."""
@@ -282,7 +300,7 @@ class VariationalFit(NetworkFit, Variational):
             "hidden_units": self.network.hidden_units,
             "capacity": self.capacity,
             "likelihood": self.likelihood,
-            "noise_std": self.noise_std,
+            "noise_std": problem.noise_prior or self.noise_std,
             "prior": problem.prior,
             "kl_weight": problem.kl_weight,
             "seed": problem.seed,

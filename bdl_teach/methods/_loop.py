@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,8 +20,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior
-from bdl_teach.methods._settings import Training
+from bdl_teach.densities import Gaussian, HalfNormal, LogDensityTerms, Prior, as_prior
+from bdl_teach.methods._settings import LearntNoise, Training, TwoHeads
 from bdl_teach.mlp import MLP
 
 STRIDE = 97  # rows of a table of noise between two draws of one step
@@ -56,6 +56,7 @@ class Problem(NamedTuple):
     prior: Prior  # of each weight; unused if the method learns it
     kl_weight: float
     seed: int
+    noise_prior: HalfNormal | None = None  # of a noise that is learnt
 
 
 class LoopInputs(NamedTuple):
@@ -70,11 +71,12 @@ class LoopInputs(NamedTuple):
     n_chunks: Tensor  # chunks that hold data points
     prior: Tensor  # [3]: σ₁, σ₂, π
     prior_terms: LogDensityTerms  # the prior in the form that ``expected_log_prob`` takes
-    noise_std: Tensor
+    noise_std: Tensor  # if it is learnt, σ to start from
     kl_weight: Tensor
     kl_shares: Tensor  # [slots]: π_i of each minibatch
     n_batches: Tensor
     zeta: Tensor = ()  # [table, chunks, units, rows]: noise of each data point, where it has any
+    noise_prior: Tensor = ()  # [2], if σ is learnt: −log P(σ) = ½ (aσ)² + b
     own: Any = ()  # tensors that only this method has; its objective unpacks them
 
 
@@ -119,6 +121,15 @@ class Plan(NamedTuple):
         """Return ``values`` [..., n_weights], padded with 0, as float32 [..., padded.n_weights]."""
         return as_float(embed(values, self.network, self.padded))
 
+    def calm(self, values: Array) -> Array:
+        """Return starting weights ``[..., n_weights]`` whose second head, if any, is log sd(y)."""
+        if self.network.n_outputs == 1:
+            return values
+        *_, weight, bias = self.network.split(np.arange(self.network.n_weights))
+        out = np.array(values)
+        out[..., weight[1]], out[..., bias[1]] = 0.0, np.log(self.problem.y.std() or 1.0)
+        return out
+
     def given(self, **inputs: Any) -> Plan:
         """Return a plan with other values of some fields of ``inputs``."""
         return self._replace(inputs=self.inputs._replace(**inputs))
@@ -132,20 +143,28 @@ class Plan(NamedTuple):
     ) -> tuple[list[Array], dict[str, Any]]:
         """Run a program of :func:`programs`; return the final parameters and other fields of a fit.
 
-        ``starts`` are padded. The returned parameters ``[n_weights, ...]``, in float64, are not.
+        ``starts`` are padded. The returned parameters ``[n_weights, ...]``, in float64, are not. A
+        noise that is learnt is trained, too, and returned among the fields.
         ``cooldown`` is explained in ``optimise.schedule``. ``record`` holds the names of the
         recorded quantities, and the advice to give if one of them is not finite.
         """
         o, used, inputs = self.settings, self.network.positions_in(self.padded), self.inputs
+        learnt = tf.is_tensor(inputs.noise_prior)
+        if learnt:
+            starts = [*starts, tf.math.log(inputs.noise_std)[None]]
         schedule = optimise.schedule(o.steps, o.learning_rate, cooldown)
         looped = self.capacity.n_samples > 1 or self.capacity.chunk is not None
         n_blocks = inputs.n_samples * inputs.n_chunks if looped else None
         trace = program(list(starts), schedule, n_blocks, inputs)
         history = optimise.history(trace, *record)
         path = optimise.path(trace)
-        path = path and path._replace(parameters=[p[:, used] for p in path.parameters])
-        fields = {**self.shared, "history": history, "path": path}
-        return [p.numpy()[used].astype(np.float64) for p in trace.parameters], fields
+        n = len(trace.parameters) - learnt  # the rest is log σ
+        path = path and path._replace(
+            parameters=[*(p[:, used] for p in path.parameters[:n]), *path.parameters[n:]]
+        )
+        fields = {**self.shared, **noise_of(*(p.numpy() for p in trace.parameters[n:]))}
+        fields |= {"history": history, "path": path}
+        return [p.numpy()[used].astype(np.float64) for p in trace.parameters[:n]], fields
 
 
 def lay_out(
@@ -161,20 +180,22 @@ def lay_out(
     With ``draws_weights`` a table of ε is drawn, with a row for each step, but at least 1000 rows.
     The program is compiled again for another number of rows.
     """
+    noise_std, noise_prior = _noise_asked(o)
     x, y = likelihoods.data(o.likelihood, x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
+    n_outputs = likelihoods.n_outputs(o.likelihood)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units), n_outputs)
     prior = as_prior("prior", Gaussian() if prior is None else prior)
     n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", o.steps)
     least = Capacity(len(x), network.hidden_units, n_samples)
     capacity = o.capacity or least
     check_capacity(capacity, least)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
+    padded = MLP(network.n_inputs, capacity.hidden_units, n_outputs)
     n_rows = max(steps, 1000, capacity.n_samples)
     n_rows += n_rows % STRIDE == 0  # so that the draws of one step are different rows
     seed = checks.count("seed", o.seed, 0)
     draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
     n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
-    noise_std = checks.positive("noise_std", o.noise_std)
+    start = float(y.std()) or 1.0 if noise_prior else noise_std
     inputs = LoopInputs(
         x=chunks(x, capacity),
         y=chunks(y, capacity),
@@ -185,21 +206,40 @@ def lay_out(
         n_chunks=tf.constant(n_chunks),
         prior=as_float(prior.mixture, "prior"),
         prior_terms=LogDensityTerms(*map(as_float, prior.terms)),
-        noise_std=as_float(noise_std, "noise_std"),
+        noise_std=as_float(start, "noise_std"),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
         n_batches=tf.constant(1),
+        noise_prior=as_float(noise_prior.terms) if noise_prior else (),
     )
     return Plan(
-        problem=Problem(x, y, prior, 1.0, seed),
+        problem=Problem(x, y, prior, 1.0, seed, noise_prior),
         network=network,
         padded=padded,
         capacity=capacity,
-        settings=replace(o, noise_std=noise_std),
+        settings=replace(o, noise_std=noise_prior or noise_std),
         n_rows=n_rows,
         draw=draw,
         inputs=inputs,
     )
+
+
+def _noise_asked(o: Training) -> tuple[float, HalfNormal | None]:
+    """Return σ, and the prior of one that is learnt; refuse what the method cannot do."""
+    method = type(o).__module__.rpartition(".")[2]
+    kinds = (*likelihoods.LIKELIHOODS, *[likelihoods.TWO_HEADS] * isinstance(o, TwoHeads))
+    checks.choice("likelihood", o.likelihood, kinds)
+    if not isinstance(o.noise_std, HalfNormal):
+        return checks.positive("noise_std", o.noise_std), None
+    if not isinstance(o, LearntNoise) or o.likelihood != "gaussian":
+        where = f"in {method}" if o.likelihood == "gaussian" else f"with {o.likelihood!r}"
+        raise ValueError(f"noise_std: expected a number {where}, got {o.noise_std!r}")
+    return 1.0, o.noise_std
+
+
+def noise_of(*log_std: Array) -> dict[str, Any]:
+    """Return σ as a field of a fit, or no field if the noise is not learnt; log σ is ``[1]``."""
+    return {"noise_std": float(np.exp(np.float64(log_std[0][0])))} if log_std else {}
 
 
 @lru_cache(maxsize=4)
@@ -262,8 +302,8 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
             theta: list[Tensor], schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
         ) -> Tensor:
             return optimise.adam(
-                lambda theta, step, i: objective(
-                    *choices, theta, make_block(step, i, inputs), inputs
+                lambda theta, step, i: with_noise(
+                    partial(objective, *choices), theta, make_block(step, i, inputs), inputs
                 ),
                 theta,
                 schedule,
@@ -274,6 +314,25 @@ def programs(objective: Callable[..., Tensor]) -> Callable[..., Compiled]:
         return Compiled(loop)
 
     return program
+
+
+def with_noise(
+    objective: Callable[..., Costs], theta: Sequence[Tensor], block: Block, p: LoopInputs
+) -> Costs:
+    """Return ``objective(theta, block, p)``; if the noise is learnt, with the last of θ as log σ.
+
+    −log P(σ) is then a part of the likelihood's cost. log σ is ``[1]``, or ``[k, 1]`` for k starts.
+    """
+    if not tf.is_tensor(p.noise_prior):
+        return objective(theta, block, p)
+    std = tf.exp(theta[-1])
+    given = p._replace(noise_std=std[..., None] if len(std.shape) > 1 else std[0])
+    loss, records = objective(theta[:-1], block, given)
+    of_block = (0.5 * (p.noise_prior[0] * std[..., 0]) ** 2 + p.noise_prior[1]) / tf.cast(
+        p.n_samples * p.n_chunks, tf.float32
+    )
+    records += tf.stack([of_block, tf.zeros_like(of_block), of_block])
+    return loss + of_block / tf.cast(p.n_batches, tf.float32), records
 
 
 def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:

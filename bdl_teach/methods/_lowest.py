@@ -15,9 +15,9 @@ Modes are those under the prior's wide component: a spike at 0 would have its ow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -29,14 +29,15 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import Tensor, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import expected_log_prob
 from bdl_teach.methods import _loop, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, Capacity, Costs, LoopInputs, Plan
-from bdl_teach.methods._mean_field import RECORD, REMEDY, Settings
+from bdl_teach.methods._mean_field import RECORD, REMEDY, Again, Settings
 from bdl_teach.mlp import MLP
 
 WIDE, NARROW = 0.31, 0.1  # σ of each weight at a drawn start, and at a mode
+NOISES = np.array([1.0, 0.3, 0.1, 0.05])  # σ of starts that learn it, in sds of y, by turns
 FEW, CANDIDATES = 4, 64  # hidden units of a small network, and number of small networks
 BETA2 = 0.99
 _FEW, _PARTS = 8, 8  # records of the small networks' training; programs that a training runs in
@@ -65,8 +66,9 @@ def _programs(network: MLP, kind: str, n_modes: int, n_records: int) -> tuple[Co
     """
 
     def objective(costs: Callable[..., Costs], inputs: LoopInputs) -> optimise.Objective:
-        return lambda theta, step, i: costs(
-            network, kind, theta, _loop.make_block(step, i, inputs), inputs
+        given = partial(costs, network, kind)
+        return lambda theta, step, i: _loop.with_noise(
+            given, theta, _loop.make_block(step, i, inputs), inputs
         )
 
     def begin(
@@ -74,9 +76,13 @@ def _programs(network: MLP, kind: str, n_modes: int, n_records: int) -> tuple[Co
     ) -> Tensor:
         if n_modes:
             to_mode = optimise.schedule(300, 0.05, 1.0)
-            w, last = objective(_at_mode, inputs), [theta[0][-n_modes:]]
+            fixed, last = inputs, [theta[0][-n_modes:]]
+            if tf.is_tensor(inputs.noise_prior):  # to a mode with the σ that a start begins with
+                std = tf.exp(theta[2][-n_modes:])[..., None]
+                fixed = inputs._replace(noise_std=std, noise_prior=())
+            w = objective(_at_mode, fixed)
             (w,) = optimise.adam(w, last, to_mode, n_blocks=n_blocks, n_records=1).parameters
-            theta = [tf.concat([theta[0][:-n_modes], w], axis=0), theta[1]]
+            theta = [tf.concat([theta[0][:-n_modes], w], axis=0), *theta[1:]]
         free_energy, keep_path = objective(_rao_blackwell.free_energy, inputs), n_records > _FEW
         return optimise.begin(
             free_energy, theta, schedule, n_records=n_records, keep_path=keep_path
@@ -113,8 +119,13 @@ def fit(x: ArrayLike, y: ArrayLike, o: Settings, few: int = FEW) -> Fit:
     mean = _scale(plan.network) * rng.standard_normal((starts - n_few, plan.network.n_weights))
     std = np.full(mean.shape, WIDE)
     std[len(std) - n_modes :] = NARROW
-    means, stds = zip(*small, (mean, std), strict=True)
-    return _trained(plan, np.concatenate(means), np.concatenate(stds), n_modes)
+    parts = zip(*small, (mean, std, _noises(plan, len(mean))), strict=True)
+    return _trained(plan, [np.concatenate(part) for part in parts], n_modes)
+
+
+def _noises(plan: Plan, n: int) -> Array:
+    """Return σ that n starts begin with ``[n]``: from the sd of y down to a twentieth of it."""
+    return float(plan.inputs.noise_std) * NOISES[np.arange(n) % len(NOISES)]
 
 
 def _scale(network: MLP) -> Array:
@@ -123,7 +134,7 @@ def _scale(network: MLP) -> Array:
 
 
 def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, few: int) -> Any:
-    """Fit small networks; return [(means, sds)] of the best, each ``[n_few, n_weights]``.
+    """Fit small networks; return [(means, sds, σ)] of the best, an entry for each of ``n_few``.
 
     The kink of each hidden unit begins at a random place between two data points. All further units
     are unused: their output weight is 0, and their inputs' weights are as wide as the prior.
@@ -143,22 +154,32 @@ def _few_units(plan: Plan, o: Settings, rng: np.random.Generator, n_few: int, fe
     weight, bias, *rest = network.split(w)
     bias[..., 0] = -(weight * place).sum(axis=-1)
     w = np.concatenate([part.reshape(n, -1) for part in (weight, bias, *rest)], axis=1)
-    trace = _run(small_plan, w, np.full(w.shape, NARROW), n, _FEW)
+    noise_std = _noises(small_plan, n)
+    trace = _run(small_plan, w, np.full(w.shape, NARROW), noise_std, n, _FEW)
     cost = trace.records.numpy()[-1, 0]
     best = np.argsort(cost)[:n_few]  # NaN comes last
     mean, std = np.zeros((2, n_few, plan.network.n_weights))
     std[:] = NARROW
     std[:, : -width - 1] = plan.problem.prior.std
     inner = network.positions_in(small_plan.padded)
-    mean[:, used], rho = (p.numpy()[best][:, inner] for p in trace.parameters)
+    mean[:, used], rho = (p.numpy()[best][:, inner] for p in trace.parameters[:2])
     std[:, used] = np.logaddexp(0.0, np.nan_to_num(rho))
-    return [(mean, std)]
+    for log_std in trace.parameters[2:]:
+        noise_std = np.exp(log_std.numpy()[:, 0])
+    return [(mean, std, noise_std[best])]
 
 
-def _run(plan: Plan, mean: Array, std: Array, n_modes: int, n_records: int) -> optimise.Trace:
-    """Train from (means, sds), each ``[k, n_weights]``; the trace has an entry for each start."""
+def _run(
+    plan: Plan, mean: Array, std: Array, noise_std: Array, n_modes: int, n_records: int
+) -> optimise.Trace:
+    """Train from (means, sds), each ``[k, n_weights]``; the trace has an entry for each start.
+
+    ``noise_std`` [k] is where a learnt noise begins.
+    """
     begin, advance = _programs(plan.padded, plan.settings.likelihood, n_modes, n_records)
     theta = [plan.embed(mean), plan.embed(_loop.inverse_softplus(std))]
+    if plan.problem.noise_prior:
+        theta.append(as_float(np.log(noise_std)[:, None]))
     schedule = optimise.schedule(plan.settings.steps, plan.settings.learning_rate, 1.0)
     n_blocks = None if plan.capacity.chunk is None else plan.inputs.n_chunks
     run = begin(theta, schedule, n_blocks, plan.inputs)
@@ -169,10 +190,15 @@ def _run(plan: Plan, mean: Array, std: Array, n_modes: int, n_records: int) -> o
     return optimise.finish(run)
 
 
-def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
-    """Train from (means, sds), each ``[k, n_weights]``; return the fit of lowest free energy."""
-    trace, used = _run(plan, mean, std, n_modes, 100), plan.network.positions_in(plan.padded)
-    mean, rho = (p.numpy()[:, used].astype(np.float64) for p in trace.parameters)
+def _trained(plan: Plan, start: Sequence[Array], n_modes: int) -> Fit:
+    """Train from (means, sds, σ) as in :func:`_run`; return the fit of lowest free energy."""
+    mean, std, noise_std = start
+    trace = _run(plan, mean, std, noise_std, n_modes, 100)
+    used = plan.network.positions_in(plan.padded)
+    mean, rho = (p.numpy()[:, used].astype(np.float64) for p in trace.parameters[:2])
+    shared = [plan.shared] * len(mean)
+    if plan.problem.noise_prior:
+        shared = [plan.shared | _loop.noise_of(one) for one in trace.parameters[2].numpy()]
     finite = np.isfinite(mean + rho).all(axis=-1)
     std, energies = (
         np.logaddexp(0.0, np.where(finite[:, None], rho, 0.0)),
@@ -181,8 +207,10 @@ def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
     if not finite.any():
         raise DivergedError(plan.settings.steps, REMEDY)
     energies[finite] = [
-        _mean_field.Fit(mean=m, std=s, problem=plan.problem, history={}, **plan.shared).free_energy
-        for m, s in zip(mean[finite], std[finite], strict=True)
+        _mean_field.Fit(
+            mean=mean[k], std=std[k], problem=plan.problem, history={}, **shared[k]
+        ).free_energy
+        for k in np.flatnonzero(finite)
     ]
     order = np.argsort(energies)
     best = int(order[0])
@@ -192,7 +220,7 @@ def _trained(plan: Plan, mean: Array, std: Array, n_modes: int) -> Fit:
         std=std[best],
         problem=plan.problem,
         starts_free_energy=energies,
-        leaders={int(k): (mean[k], std[k]) for k in order[:N_LEADERS]},
+        leaders={int(k): (mean[k], std[k], shared[k]["noise_std"]) for k in order[:N_LEADERS]},
         **fields,
     )
 
@@ -213,12 +241,12 @@ class Fit(_mean_field.Fit):
 
     Attributes:
         starts_free_energy: F of each start in nats ``[starts]``, exact where ``exact`` says so.
-        leaders: Number of each of the best starts, and its (mean, std), the lowest F first.
+        leaders: Number of each of the best starts, and its (mean, std, σ), the lowest F first.
         gain: Nats by which the last :meth:`refined` or :meth:`again` lowered F; infinite before.
     """
 
     starts_free_energy: Array
-    leaders: dict[int, tuple[Array, Array]] = field(repr=False)
+    leaders: dict[int, tuple[Array, Array, float]] = field(repr=False)
     gain: float = math.inf
 
     def refined(self, steps: int = 2000, learning_rate: float | None = None) -> Self:
@@ -235,11 +263,11 @@ class Fit(_mean_field.Fit):
             ValueError: An argument is out of range.
         """
         rate = self._rates[self.likelihood][0] if learning_rate is None else learning_rate
-        o = Settings(**self._same_problem, steps=steps, learning_rate=rate)
+        o = Again(**self._same_problem, steps=steps, learning_rate=rate)
         noise = _rao_blackwell.noise(self.likelihood)
         plan = _mean_field.prepare(self.problem.x, self.problem.y, o, **noise)
-        mean, std = (np.array(part) for part in zip(*self.leaders.values(), strict=True))
-        found = _trained(plan, mean, std, n_modes=0)
+        begin = [np.array(part) for part in zip(*self.leaders.values(), strict=True)]
+        found = _trained(plan, begin, n_modes=0)
         energies, leaders = self.starts_free_energy.copy(), dict(self.leaders)
         for k, number in enumerate(self.leaders):
             if found.starts_free_energy[k] < energies[number]:
@@ -263,7 +291,7 @@ class Fit(_mean_field.Fit):
             ValueError: An argument is out of range.
             DivergedError: All new starts became NaN or infinite.
         """
-        n, o = len(self.starts_free_energy), Settings(**self._same_problem, steps=steps)
+        n, o = len(self.starts_free_energy), Again(**self._same_problem, steps=steps)
         o = replace(o, starts=starts, learning_rate=self._rates[self.likelihood][0])
         seed = optimise.start_seeds(self.problem.seed, n + 1)[n]
         found = fit(self.problem.x, self.problem.y, replace(o, seed=seed), 2 * FEW)

@@ -21,8 +21,8 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.methods import _rao_blackwell
 from bdl_teach.methods._fitted import VariationalFit
-from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, row_noise
-from bdl_teach.methods._settings import Training
+from bdl_teach.methods._loop import Plan, inverse_softplus, lay_out, noise_of, row_noise
+from bdl_teach.methods._settings import Training, TwoHeads
 from bdl_teach.mlp import MLP
 
 REMEDY = (
@@ -62,7 +62,7 @@ class Settings(Training):
             in absolute units (He et al. 2015): a wide prior should not start far from the data.
         initial_rho: Starting value of every ρ; 0 in Krasser 2019.
         initial: Posterior to start from: (means, standard deviations), each ``[n_weights]`` in the
-            order of the network, or one number for all.
+            order of the network, or one number for all; a third number is σ of a learnt noise.
         cooldown: Share of the steps, at the end, over which the learning rate falls linearly
             to 0; Krasser 2019 has none.
         starts: Number of fits from different starting points and noise, of which the one of lowest
@@ -77,9 +77,14 @@ class Settings(Training):
     kl_scheme: str = "uniform"
     start_scale: float | None = None
     initial_rho: float = -1.0
-    initial: tuple[ArrayLike, ArrayLike] | None = None
+    initial: tuple[ArrayLike, ...] | None = None
     cooldown: float = 1.0
     starts: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again(TwoHeads, Settings):
+    """Settings of a fit that continues another of this family."""
 
 
 def fit(
@@ -126,6 +131,9 @@ def prepare(
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
+    if plan.problem.noise_prior and o.initial is not None and len(o.initial) == 3:
+        noise_std = checks.positive("initial noise_std", cast("float", o.initial[2]))
+        inputs = inputs._replace(noise_std=as_float(noise_std))
     return plan._replace(inputs=inputs, problem=plan.problem._replace(kl_weight=kl_weight))
 
 
@@ -135,7 +143,7 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
     scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
     if o.start_scale is not None:
         scale = np.full(shape, checks.non_negative("start_scale", o.start_scale) * prior.std)
-    mean = scale * plan.draw
+    mean = plan.calm(scale * plan.draw)
     rho = np.full(shape, checks.starting_rho("initial_rho", o.initial_rho))
     if o.initial is not None:
         mean, rho = _given(o.initial, shape)
@@ -144,11 +152,11 @@ def start(o: Settings, plan: Plan) -> tuple[Tensor, Tensor]:
 
 def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
     """Check ``initial`` = (means, standard deviations), and return (μ, ρ), each ``[n_weights]``."""
-    if len(initial) != 2:
-        wanted = "two values, means and standard deviations"
+    if len(initial) not in (2, 3):
+        wanted = "two values, means and standard deviations, or three with σ of the noise"
         raise ValueError(f"initial: expected {wanted}, got {len(initial)}")
     both = []
-    for name, values in zip(("mean", "std"), initial, strict=True):
+    for name, values in zip(("mean", "std"), initial, strict=False):
         values = checks.finite(f"initial {name}", values)
         if values.shape not in ((), (n_weights,)):
             wanted = f"one number or shape {(n_weights,)}"
@@ -176,11 +184,11 @@ def exact_free_energy(fit: Fit) -> float:
     error = ((problem.y.T - at) ** 2 + spread).sum() / fit.noise_std**2
     nll = 0.5 * error + len(problem.x) * (math.log(fit.noise_std) + HALF_LOG_TWO_PI)
     log_prior, entropy = problem.prior.mean_log_prob(mean, std), np.log(std) + HALF_LOG_TWO_PI + 0.5
-    return float(nll - problem.kl_weight * (log_prior + entropy).sum())
+    return float(nll - problem.kl_weight * (log_prior + entropy).sum() + fit._noise_cost)
 
 
-def _posterior(mean: Array, rho: Array) -> dict[str, Any]:
-    return {"mean": mean, "std": np.logaddexp(0.0, rho)}
+def _posterior(mean: Array, rho: Array, *log_std: Array) -> dict[str, Any]:
+    return {"mean": mean, "std": np.logaddexp(0.0, rho), **noise_of(*log_std)}
 
 
 @lru_cache(maxsize=1)
@@ -203,6 +211,9 @@ def _mean_complexity() -> Callable[..., Tensor]:
 class Fit(VariationalFit):
     """A fitted mean-field posterior.
 
+    A noise that is learnt is one number, the σ that minimises F − log P(σ), which ``free_energy``
+    then means: the maximum is that of a density of σ, not of log σ.
+
     Attributes:
         std: σ of each weight ``[n_weights]``.
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
@@ -215,7 +226,7 @@ class Fit(VariationalFit):
     n_longer = N_LONGER
     tolerance = TOLERANCE
     _new_starts = _NEW_STARTS
-    _rates = dict.fromkeys(likelihoods.LIKELIHOODS, (0.1, 0.3))
+    _rates = dict.fromkeys((*likelihoods.LIKELIHOODS, likelihoods.TWO_HEADS), (0.1, 0.3))
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         return _posterior(*parameters)
@@ -227,8 +238,8 @@ class Fit(VariationalFit):
 
     def _refit(self, steps: int, learning_rate: float, **start: Any) -> Self:
         """Return a new fit (see ``VariationalFit._refit``) with the Rao-Blackwellised estimator."""
-        start = start or {"initial": (self.mean, self.std)}
-        o = Settings(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
+        start = start or {"initial": (self.mean, self.std, self.noise_std)}
+        o = Again(steps=steps, learning_rate=learning_rate, **{**self._same_problem, **start})
         x, y, noise = self.problem.x, self.problem.y, _rao_blackwell.noise(self.likelihood)
         return cast("Self", fit(_rao_blackwell.program, x, y, o, **noise))
 

@@ -7,7 +7,8 @@ pre-activations of that layer are independent Gaussians, whose moments after the
 only the hidden layers before it are drawn; with one hidden layer the gradient has no noise at all.
 
 For labels the cost needs the distribution of the logit, which is Gaussian given the outputs of the
-last hidden layer. So all hidden layers are drawn, and quadrature averages over the logit.
+last hidden layer. So all hidden layers are drawn, and quadrature averages over the logit. With two
+heads all hidden layers are drawn, too, since then the heads are independent.
 
 Source: Kingma, Salimans & Welling 2015, eq. 6 (pre-activations); Hernández-Lobato & Adams 2015,
 eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-Blackwell).

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from bdl_teach.methods._scaling import warn_if_missed
 
 if TYPE_CHECKING:
+    from bdl_teach.densities import HalfNormal
     from bdl_teach.methods._loop import Capacity
 
 
@@ -33,7 +34,7 @@ class Common:
     """
 
     likelihood: str = "gaussian"
-    noise_std: float = 1.0
+    noise_std: float | HalfNormal = 1.0  # a ``HalfNormal`` only in a class of ``LearntNoise``
     hidden_units: tuple[int, ...] = (20, 20)
     seed: int = 0
 
@@ -51,6 +52,27 @@ class Training(Common):
     steps: int = 1500
     learning_rate: float = 0.02
     capacity: Capacity | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntNoise(Common):
+    """Settings of a method that can learn the noise.
+
+    Attributes:
+        noise_std: Standard deviation σ of the noise on y, in the units of y: a number > 0 if it is
+            known, or ``densities.HalfNormal(scale)`` to learn it under that prior. Unused for
+            labels.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoHeads(LearntNoise):
+    """Settings of a method that can learn the noise, too, as a function of x.
+
+    Attributes:
+        likelihood: ``"gaussian"``; ``"bernoulli"`` for labels 0 and 1; ``"heteroscedastic"`` for a
+            network with a second output, log σ(x), in place of ``noise_std``.
+    """
 
 
 HELP = """{own}

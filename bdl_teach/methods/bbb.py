@@ -8,6 +8,7 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,8 +18,8 @@ from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _loop, _mean_field
 from bdl_teach.methods._loop import Block, Capacity, Costs, LoopInputs
-from bdl_teach.methods._mean_field import Fit, Settings
-from bdl_teach.methods._settings import taking
+from bdl_teach.methods._mean_field import Fit
+from bdl_teach.methods._settings import LearntNoise, taking
 from bdl_teach.mlp import MLP
 
 __all__ = ["ARTICLE", "Capacity", "Fit", "fit"]
@@ -26,6 +27,11 @@ __all__ = ["ARTICLE", "Capacity", "Fit", "fit"]
 # Start and schedule of Krasser 2019, for ``fit(x, y, **ARTICLE)``: means as wide as the prior,
 # σ = 0.69, a fixed learning rate. Such a fit ends some 60 nats above one with the defaults.
 ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(LearntNoise, _mean_field.Settings):
+    """Settings of Bayes by Backprop: those of every mean-field method."""
 
 
 def _free_energy(network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs) -> Costs:

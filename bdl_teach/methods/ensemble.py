@@ -2,7 +2,7 @@
 
 Each member minimises −log P(D | w) − log P(w). The spread of the members is that of the minima of
 the loss, not that of a posterior: if there is only one minimum, all members end in it. Unlike in
-the paper, the noise is known and there are no adversarial examples.
+the paper, the noise is known or one number a member, and there are no adversarial examples.
 
 In an *anchored* ensemble member k has its own prior mean a_k and its own noise ε_k on the targets,
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,14 +30,14 @@ from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
-from bdl_teach.densities import Gaussian, Prior, as_prior
+from bdl_teach.densities import Gaussian, HalfNormal, Prior, as_prior
 from bdl_teach.methods import _loop, point
 from bdl_teach.methods._fitted import NetworkFit
-from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods._settings import LearntNoise, Training, taking
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Training):
+class Settings(LearntNoise, Training):
     """Settings of an ensemble, in addition to those of every method.
 
     Attributes:
@@ -44,7 +45,7 @@ class Settings(Training):
         prior: Prior of each weight, for MAP; MLE if not given.
         anchored: Give each member its own draw from the prior as prior mean and, with the Gaussian
             likelihood, its own noise on the targets. Needs a ``prior``, which is replaced by a
-            Gaussian of the same standard deviation.
+            Gaussian of the same standard deviation, and a known noise.
         steps: Adam steps of each member.
         seed: Member k = 0, 1, ... has the seed ``seed + 10⁶ k``; unless anchored, it is the network
             that ``point.fit`` returns for that seed.
@@ -63,6 +64,8 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         if prior is None:
             raise ValueError("prior: expected a prior to draw the anchors from, got None")
         prior = Gaussian(as_prior("prior", prior).std)
+        if isinstance(o.noise_std, HalfNormal):
+            raise ValueError(f"noise_std: expected a number with anchors, got {o.noise_std!r}")
     plan = _loop.lay_out(x, y, o, prior)
     seeds = optimise.start_seeds(o.seed, checks.count("n_members", o.n_members))
     anchors = np.zeros((len(seeds), plan.network.n_weights))
@@ -72,7 +75,10 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     def member(seed: int) -> point.Fit:
         own = point.with_prior(plan, prior is not None, anchors[seeds.index(seed)])
         if o.anchored and o.likelihood == "gaussian":
-            noise = plan.settings.noise_std * _draws([seed], len(plan.problem.x), 0xDA7A).T
+            noise = (
+                cast("float", plan.settings.noise_std)
+                * _draws([seed], len(plan.problem.x), 0xDA7A).T
+            )
             own = own.given(y=_loop.chunks(plan.problem.y + noise, plan.capacity))
         return point.train(own, seed)
 
@@ -83,12 +89,20 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     }
     path = None
     if paths and sum(one.parameters[0].size for one in paths) <= optimise.MOST_NUMBERS:
-        weights = np.stack([one.parameters[0] for one in paths], axis=1)  # [frames, k, n_weights]
+        every = zip(*(one.parameters for one in paths), strict=True)
+        stacked = [np.stack(one, axis=1) for one in every]  # [frames, k, n_weights], [frames, k, 1]
         records = np.mean([one.records for one in paths], axis=0)
-        path = optimise.Path(paths[0].steps, records, [weights])
+        path = optimise.Path(paths[0].steps, records, stacked)
     shared = {**vars(first), "history": {**costs, "step": first.history["step"]}, "path": path}
     shared["weights"] = np.stack([one.weights for one in members])
+    if shared.pop("noise_prior"):
+        shared |= _noises(np.array([one.noise_std for one in members]))
     return Fit(**shared, anchors=anchors)
+
+
+def _noises(std: Array) -> dict[str, Any]:
+    """Return the fields of a fit whose members have learnt these σ ``[k]``."""
+    return {"noise_std": float(std.mean()), "members_noise_std": std}
 
 
 def _draws(seeds: Sequence[int], n: int, stream: int) -> Array:
@@ -106,10 +120,24 @@ class Fit(NetworkFit):
         anchors: Prior mean of each member ``[k, n_weights]``: a draw from the prior, or 0.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, averaged over
             the members.
+        members_noise_std: σ of each member ``[k]``, if they have learnt it.
     """
 
     weights: Array
     anchors: Array
+    members_noise_std: Array | None = None
+
+    @property
+    def noise_draws(self) -> Array | None:
+        """Return σ of each member ``[k]``, where they have learnt it."""
+        return self.members_noise_std
 
     def _draw(self, n_samples: int, seed: int) -> Array:
         return self.weights
+
+    def _noise(self, n_samples: int, seed: int) -> float | Array:
+        return self.noise_std if self.members_noise_std is None else self.members_noise_std
+
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        learnt = _noises(np.exp(parameters[1][:, 0])) if len(parameters) > 1 else {}
+        return {"weights": parameters[0], **learnt}

@@ -20,6 +20,9 @@ at the mode, and the posterior of the last layer is exact if noise and prior are
 **Predictions.** By default (``linearised``) they are those of f(w*) + g·(w − w*), a model that is
 linear in the weights: the mean is that of the mode, the epistemic variance gᵀ Λ⁻¹ g.
 
+**A noise that is learnt** is one number: σ at the mode of P(w, σ | D), a density of σ, not log σ.
+The Gaussian and the evidence are those for this σ.
+
 **The evidence** of k weights is log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ|.
 
 Source: MacKay 1992, "A practical Bayesian framework for backpropagation networks"; Daxberger et al.
@@ -44,21 +47,22 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
-from bdl_teach.methods import _newton, point
+from bdl_teach.methods import _loop, _newton, point
 from bdl_teach.methods._fitted import NetworkFit
 from bdl_teach.methods._newton import Target
-from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods._settings import LearntNoise, Training, taking
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 STRUCTURES = ("full", "diagonal", "last_layer")
 NEWTON_STEPS = 50  # for a last layer, at most; Gaussian noise and prior need one
+ROUNDS = 8  # turns of weights and noise on the way to their mode
 NIL = 1e-9  # nats: a smaller gain ends the search
 SEARCH = 1e3  # factor up and down within which ``tuned`` searches prior and noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Training):
+class Settings(LearntNoise, Training):
     """Settings of Laplace's approximation, in addition to those of every method.
 
     Attributes:
@@ -158,7 +162,7 @@ def jacobian(
 def to_mode(
     mode: point.Fit, x: ArrayLike, y: ArrayLike, *, prior: Prior | None = None
 ) -> point.Fit:
-    """Go from a trained network to a nearby mode by Newton's method.
+    """Go from a trained network to a nearby mode by Newton's method; if σ is learnt, by turns.
 
     Args:
         mode: A network fitted with this prior to these data.
@@ -175,9 +179,15 @@ def to_mode(
     """
     prior = as_prior("prior", Gaussian() if prior is None else prior)
     p = _problem(mode, x, y)
-    target = p.target(prior, mode.noise_std)
-    weights = _newton.to_mode(target, mode.weights)
+    noise, weights, noise_std = mode.noise_prior, mode.weights, mode.noise_std
+    for turn in range(ROUNDS if noise else 1):
+        if noise and turn:
+            residuals = p.y[:, 0] - _newton.forward(mode.network, weights, p.x).f
+            noise_std = noise.mode(residuals)
+        target = p.target(prior, noise_std)
+        weights = _newton.to_mode(target, weights)
     cost = target.cost(_newton.forward(mode.network, weights, p.x).f, weights)
+    cost -= float(noise.log_prob(noise_std)) if noise else 0.0
     prior_cost = -np.sum(prior.log_prob(weights))
     last = [mode.history["step"][-1], cost, prior_cost, cost - prior_cost]
     history = {
@@ -187,9 +197,11 @@ def to_mode(
     path = mode.path
     if path is not None:
         records = np.vstack([path.records[:-1], last[1:]])
-        frames = np.vstack([path.parameters[0][:-1], weights])
-        path = optimise.Path(path.steps, records, [frames])
-    return replace(mode, weights=weights, history=history, path=path)
+        frames = [np.vstack([path.parameters[0][:-1], weights])]
+        if noise:
+            frames.append(np.vstack([path.parameters[1][:-1], [[math.log(noise_std)]]]))
+        path = optimise.Path(path.steps, records, frames)
+    return replace(mode, weights=weights, noise_std=noise_std, history=history, path=path)
 
 
 def _problem(
@@ -204,6 +216,7 @@ def _problem(
 @taking(Settings, warns=True)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Find a mode of the posterior of the weights, and put a Gaussian there."""
+    checks.choice("likelihood", settings.likelihood, likelihoods.LIKELIHOODS)
     chosen = dict(vars(settings))
     around_mode = {name: chosen.pop(name) for name in ("structure", "linearised")}
     checks.choice("structure", settings.structure, STRUCTURES)
@@ -324,8 +337,10 @@ class Fit(NetworkFit):
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         mode = replace(self.problem.mode, weights=parameters[0])
-        then = _approximate(self.problem._replace(mode=mode), self.prior, self.noise_std)
-        return {name: getattr(then, name) for name in ("mean", "spread", "log_evidence", "problem")}
+        noise_std = _loop.noise_of(*parameters[1:]).get("noise_std", self.noise_std)
+        then = _approximate(self.problem._replace(mode=mode), self.prior, noise_std)
+        names = ("mean", "spread", "log_evidence", "problem", "noise_std")
+        return {name: getattr(then, name) for name in names}
 
     @property
     def newton_decrement(self) -> float:

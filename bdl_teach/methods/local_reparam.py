@@ -29,7 +29,7 @@ from bdl_teach.densities import Gaussian, gaussian_kl, scale_mixture_log_prob
 from bdl_teach.methods import _loop, _lowest, _mean_field, _rao_blackwell
 from bdl_teach.methods._loop import Block, Costs, LoopInputs
 from bdl_teach.methods._mean_field import Fit
-from bdl_teach.methods._settings import taking
+from bdl_teach.methods._settings import TwoHeads, taking
 from bdl_teach.mlp import MLP, multiply
 
 # The quiet estimator with a higher rate, which its gradients allow: ``fit(x, y, **QUIET)``.
@@ -41,7 +41,7 @@ LOWEST: dict[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(_mean_field.Settings):
+class Settings(TwoHeads, _mean_field.Settings):
     """Settings of local reparameterization, in addition to those of ``bbb.fit``.
 
     Attributes:
@@ -50,7 +50,8 @@ class Settings(_mean_field.Settings):
             averages over the weights of the last two layers in closed form (for labels, over those
             of the last layer, by quadrature), and has the KL in closed form.
         side_by_side: Whether all ``starts`` train at once in one program, with the quiet estimator
-            and on all data, from drawn weights, from modes and from fits of few hidden units. The
+            and on all data, from drawn weights, from modes and from fits of few hidden units;
+            not with two heads. The
             fit has the ``starts_free_energy`` [starts]: exact with at most one hidden layer and a
             Gaussian likelihood (``fit.exact``), else averages over draws.
     """
@@ -168,6 +169,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     if settings.side_by_side:
         if estimator != "quiet":
             raise ValueError(f"estimator: expected 'quiet' with side_by_side, got {estimator!r}")
+        checks.choice("likelihood", settings.likelihood, likelihoods.LIKELIHOODS)
         return _lowest.fit(x, y, settings)
     if estimator == "quiet":
         noise = _rao_blackwell.noise(settings.likelihood)

@@ -6,6 +6,7 @@ HMC moves weights w with a momentum p ~ N(0, I) along the potential U(w) = −lo
 
 and accepts the end with probability min(1, exp(−ΔU − Δ½|p|²)). Over the warm-up ε is adapted, and
 L rises to its given value. Each transition draws its own L, up to 40 % below or above that value.
+A noise that is learnt is sampled with the weights, as log σ, whose density is P(σ) σ.
 NUTS chooses L by itself, and takes longer. All chains move at once, in a compiled program that runs
 a window (a fixed number of transitions) at a time.
 
@@ -34,7 +35,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach._support.one_line import one_line
-from bdl_teach.backend import Tensor, tf, tfp
+from bdl_teach.backend import Tensor, as_float, tf, tfp
 from bdl_teach.densities import (
     HALF_LOG_TWO_PI,
     Gaussian,
@@ -44,7 +45,7 @@ from bdl_teach.densities import (
 )
 from bdl_teach.methods._fitted import Drawn
 from bdl_teach.methods._loop import Capacity, LoopInputs, lay_out
-from bdl_teach.methods._settings import Common, Training, taking
+from bdl_teach.methods._settings import Training, TwoHeads, taking
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
@@ -78,22 +79,34 @@ class _Recipe(NamedTuple):
 def _log_density(recipe: _Recipe, w: Tensor, p: LoopInputs) -> Tensor:
     """Return log P(D, w) of weights ``[chains, n_weights]``, in nats ``[chains]``.
 
+    With a learnt noise, log σ is one more column, and the density is that of (w, log σ).
+
     The last layer is written as a product and a sum over units, which XLA can fuse with what
     follows, unlike a matrix product: HMC takes a tenth less time.
     """
+    noise_std, log_noise = p.noise_std, 0.0
+    if tf.is_tensor(p.noise_prior):  # log σ comes last; its density is P(σ) σ
+        w, log_std = w[:, :-1], w[:, -1]
+        noise_std = tf.exp(log_std)[:, None, None]
+        a, b = tf.unstack(p.noise_prior)
+        log_noise = log_std - 0.5 * (a * tf.exp(log_std)) ** 2 - b
     w = w * p.unit_mask  # weights that are padding move, but have no effect
     *hidden, weight, bias = recipe.padded.unflatten(w)
     h = tf.transpose(p.x)  # [units, rows]
     for matrix, shift in zip(hidden[::2], hidden[1::2], strict=True):
         h = tf.nn.relu(multiply(matrix, h) + shift)
-    f = tf.reduce_sum(tf.linalg.matrix_transpose(weight) * h, axis=-2) + bias[..., 0]
-    cost = likelihoods.cost(recipe.likelihood, p.y, f[..., None], p.noise_std, p.row_weight)
+    if recipe.padded.n_outputs == 1:
+        f = tf.reduce_sum(tf.linalg.matrix_transpose(weight) * h, axis=-2) + bias[..., 0]
+        f = f[..., None]
+    else:
+        f = tf.linalg.matrix_transpose(multiply(weight, h) + bias)
+    cost = likelihoods.cost(recipe.likelihood, p.y, f, noise_std, p.row_weight)
     if recipe.is_gaussian:
         std = p.prior[0]
         log_prior = -0.5 * (w / std) ** 2 - tf.math.log(std) - HALF_LOG_TWO_PI
     else:
         log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    return tf.reduce_sum(log_prior * p.unit_mask, axis=-1) - cost
+    return tf.reduce_sum(log_prior * p.unit_mask, axis=-1) - cost + log_noise
 
 
 def _kernel(recipe: _Recipe, target: LoopInputs) -> Tensor:
@@ -166,7 +179,7 @@ class _Chains(NamedTuple):
     seed: int  # of all transitions
     n_leapfrog: int  # mean number of leapfrog steps of a transition of HMC
     n_thin: int  # transitions from one draw that is kept to the next
-    state: Tensor  # [chains, n_weights]: weights after the last window
+    state: Tensor  # [chains, n_weights]: weights after the last window; then log σ, if learnt
     kernel: Tensor  # the sampler's own state
     done: int = 0  # transitions so far, the warm-up's included
     ahead: tuple[Array, ...] = ()  # transitions after those that ``run`` has returned
@@ -198,7 +211,7 @@ class _Chains(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Common):
+class Settings(TwoHeads):
     """Settings of the samplers, in addition to those of every method.
 
     Attributes:
@@ -246,6 +259,11 @@ class HmcSettings(Settings):
     capacity: Capacity | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Laid(TwoHeads, Training):
+    """The settings that ``lay_out`` takes."""
+
+
 @taking(NutsSettings)
 def nuts(x: ArrayLike, y: ArrayLike, settings: NutsSettings) -> Fit:
     """Sample the posterior of a network with NUTS; read ``report`` before believing the draws."""
@@ -267,7 +285,7 @@ def _sample(
     """Check a sampler's arguments, warm up its chains, and return a fit with their draws."""
     prior = ScaleMixture() if o.prior is None else o.prior
     shared = {name: value for name, value in vars(o).items() if hasattr(Training, name)}
-    plan = lay_out(x, y, Training(steps=1, **shared), prior)
+    plan = lay_out(x, y, _Laid(steps=1, **shared), prior)
     inputs, prior, seed = plan.inputs, plan.problem.prior, plan.problem.seed
     rows = {name: getattr(inputs, name) for name in ("x", "y", "row_weight")}
     rows = {name: tf.reshape(part, [-1, part.shape[-1]]) for name, part in rows.items()}
@@ -277,10 +295,16 @@ def _sample(
     is_gaussian = isinstance(prior, Gaussian)
     recipe = _Recipe(sampler, plan.padded, o.likelihood, is_gaussian, warmup, window)
     begin, _ = _programs(recipe)
-    state = plan.embed(prior.sample(shape, seed=seed))
+    state, start_std, learnt = plan.embed(plan.calm(prior.sample(shape, seed=seed))), {}, None
+    if plan.problem.noise_prior:  # chains start within a factor of a few of the sd of y
+        around = 0.5 * np.random.default_rng([seed, 0x4015E]).standard_normal((shape[0], 1))
+        log_std = tf.math.log(inputs.noise_std) + as_float(around)
+        state, learnt = tf.concat([state, log_std], axis=1), np.zeros((shape[0], 0))
+        start_std = {"noise_std": float(inputs.noise_std)}
     chains = _Chains(recipe, target, seed, n_leapfrog, n_thin, state, begin(state, target))
     weights, each = np.zeros((shape[0], 0, shape[1])), np.zeros((shape[0], 0))
-    start = Fit(weights, each, each, plan.problem.x, chains, **plan.shared)
+    fields = plan.shared | start_std
+    start = Fit(weights, each, each, plan.problem.x, chains, learnt, **fields)
     return start.longer(checks.count("n_samples", o.n_samples, minimum=4), o.progress)
 
 
@@ -370,6 +394,7 @@ class Fit(Drawn):
         log_density: log P(D, w) of each draw, in nats ``[chains, s]``.
         diverged: Share of divergent transitions since the previous draw ``[chains, s]``.
         x: Training inputs ``[n, d]``.
+        noise_chains: σ of the noise of each draw ``[chains, s]``, if it is learnt.
     """
 
     weights: Array
@@ -377,6 +402,12 @@ class Fit(Drawn):
     diverged: Array
     x: Array
     chains: _Chains | None = field(default=None, repr=False)
+    noise_chains: Array | None = None
+
+    @property
+    def noise_draws(self) -> Array | None:
+        """Return σ of each draw ``[chains · s]``, where it is learnt."""
+        return None if self.noise_chains is None else self.noise_chains.ravel()
 
     def longer(self, n_samples: int = 500, progress: Progress | None = None) -> Fit:
         """Return a fit with longer chains, the same as if all draws had been made in one run.
@@ -396,8 +427,11 @@ class Fit(Drawn):
         n_samples, thin = checks.count("n_samples", n_samples), self.chains.n_thin
         chains, drawn = self.chains.run(n_samples * thin, progress)
         weights, log_density = (part[thin - 1 :: thin].swapaxes(0, 1) for part in drawn[:2])
-        used = self.network.positions_in(self.chains.recipe.padded)
-        weights = weights[..., used].astype(np.float64)
+        used, noise = self.network.positions_in(self.chains.recipe.padded), self.noise_chains
+        weights = weights.astype(np.float64)
+        if noise is not None:
+            noise = np.concatenate([noise, np.exp(weights[..., -1])], axis=1)
+        weights = weights[..., used]
         diverged = drawn[2].reshape(n_samples, thin, -1).mean(axis=1).T
         lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
         if lost.size:
@@ -409,6 +443,8 @@ class Fit(Drawn):
             log_density=np.concatenate([self.log_density, log_density], axis=1),
             diverged=np.concatenate([self.diverged, diverged], axis=1),
             chains=chains,
+            noise_chains=noise,
+            noise_std=self.noise_std if noise is None else float(noise.mean()),
         )
 
     @property
@@ -418,7 +454,11 @@ class Fit(Drawn):
 
     @cached_property
     def _judged(self) -> Array:
-        return np.concatenate([self.outputs(self.x), self.log_density[..., None]], axis=-1)
+        outputs = self.outputs(self.x).reshape(*self.log_density.shape, -1)
+        judged = [outputs, self.log_density[..., None]]
+        if self.noise_chains is not None:
+            judged.append(np.log(self.noise_chains)[..., None])
+        return np.concatenate(judged, axis=-1)
 
     @cached_property
     def _diagnosed(self) -> tuple[Array, Array]:
@@ -426,12 +466,15 @@ class Fit(Drawn):
 
     @property
     def r_hat(self) -> Array:
-        """Return R-hat ``[n + 1]``: of the output at each training input, then of log P(D, w)."""
+        """Return R-hat ``[n + 1]``: of the output at each training input, then of log P(D, w).
+
+        With a learnt noise the last of ``[n + 2]`` is that of log σ.
+        """
         return self._diagnosed[0]
 
     @property
     def ess(self) -> Array:
-        """Return the effective sample size ``[n + 1]`` of each quantity that ``r_hat`` judges."""
+        """Return the effective sample size of each quantity that ``r_hat`` judges."""
         return self._diagnosed[1]
 
     @property
@@ -458,6 +501,9 @@ class Fit(Drawn):
         Args:
             x: Inputs ``[m, d]``.
 
+        Returns:
+            The outputs; with two heads, f and log σ, ``[chains, s, m, 2]``.
+
         Raises:
             ValueError: x does not fit the network.
         """
@@ -477,7 +523,13 @@ class Fit(Drawn):
         if n_samples is not None:
             return super().predict(x, n_samples, seed)
         outputs = self.evaluate(self.weights.reshape(-1, self.network.n_weights), x)
-        return likelihoods.predict(self.likelihood, outputs, self.noise_std)
+        noise = self.noise_std if self.noise_draws is None else self.noise_draws
+        return likelihoods.predict(self.likelihood, outputs, noise)
+
+    def _noise(self, n_samples: int, seed: int) -> float | Array:
+        if self.noise_draws is None:
+            return self.noise_std
+        return np.random.default_rng(seed).permutation(self.noise_draws)[:n_samples]
 
     def _draw(self, n_samples: int, seed: int) -> Array:
         draws = self.weights.reshape(-1, self.network.n_weights)

@@ -3,6 +3,10 @@
 MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares. MAP minimises
 −log P(D | w) − log P(w); a Gaussian prior of standard deviation σ is weight decay, λ = 1/σ².
 
+A noise that is learnt is one more parameter: the loss is then −log P(D | w, σ) − log P(σ), and the
+mode is that of a density of σ, not of log σ. Without a prior of w and with a flat one of σ this is
+maximum likelihood, σ² the mean square of the residuals.
+
 Source: MacKay 1992; Blundell et al. 2015, section 2.
 """
 
@@ -18,11 +22,11 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import Prior, scale_mixture_log_prob
+from bdl_teach.densities import HalfNormal, Prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._fitted import NetworkFit
 from bdl_teach.methods._loop import Block, Costs, LoopInputs, Plan
-from bdl_teach.methods._settings import Training, taking
+from bdl_teach.methods._settings import Training, TwoHeads, taking
 from bdl_teach.mlp import MLP
 
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
@@ -31,7 +35,7 @@ COOLDOWN = 0.25  # share of the steps over which the learning rate falls to 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Training):
+class Settings(TwoHeads, Training):
     """Settings of a point estimate, in addition to those of every method.
 
     Attributes:
@@ -99,10 +103,10 @@ def with_prior(
 def train(plan: Plan, seed: int) -> Fit:
     """Fit one network to the data of ``plan``, from a starting point drawn with this seed."""
     draw = np.random.default_rng(seed).standard_normal(plan.network.n_weights)
-    start = plan.embed(draw * np.sqrt(2.0 / plan.network.fan_in))
+    start = plan.embed(plan.calm(draw * np.sqrt(2.0 / plan.network.fan_in)))
     program = _program(plan.padded, plan.settings.likelihood)
     (weights,), fields = plan.train(program, [start], COOLDOWN, RECORD)
-    return Fit(weights=weights, **fields)
+    return Fit(weights=weights, noise_prior=plan.problem.noise_prior, **fields)
 
 
 @one_line
@@ -112,10 +116,13 @@ class Fit(NetworkFit):
 
     Attributes:
         weights: ``[n_weights]``, in the order of ``network``.
-        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
+        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats; the last one
+            includes −log P(σ) of a learnt noise.
+        noise_prior: Prior of a noise that has been learnt.
     """
 
     weights: Array
+    noise_prior: HalfNormal | None = None
 
     def _draw(self, n_samples: int, seed: int) -> Array:
         return self.weights[None]

@@ -27,6 +27,8 @@ COST_DRAWS = 100  # networks that a free energy is averaged over: its standard e
 ROOM = 32  # largest number of drawn points in a problem with a gap
 MAX_WIDTH = 20  # largest number of units in a hidden layer
 PRIOR_STD = 3.0
+NOISE_SCALE = 5.0  # of the half-normal prior of a noise that is learnt
+GROWTH = 2.0  # of log σ over a unit of x, where the noise grows
 CENTRE = 0.25  # x in the middle of the gap, where the sine has its peak
 N_CALIBRATION = 99  # points that calibrate a conformal band: each of 100 ranks is a percent
 _OTHER = 10_000  # difference between the seeds of the calibration set and of the training data
@@ -37,12 +39,14 @@ class Problem:
     """A data set (drawn from the sine, or the learner's own points) and a model of it."""
 
     n: int = ROOM  # number of drawn points
-    noise_std: float = 1.0  # standard deviation of the noise, in the data and in the model
+    noise_std: float = 1.0  # standard deviation of the noise, in the data; if told, in the model
     gap: float = 0.3  # width of the gap around x = ¼; 0 for none
     seed: int = 0  # seed of the data, the starting weights and the noise of the gradients
     own: own_points.Value | None = None  # the learner's points, used in place of drawn ones
     scales: tuple[float, ...] = (PRIOR_STD,)  # Gaussian prior: (σ_p,); mixture: (σ₁, σ₂, π)
     hidden_units: tuple[int, ...] = (MAX_WIDTH,)  # width of each hidden layer
+    noise: str = "told"  # what the model knows of σ; "learnt": it is one number; "x": it is σ(x)
+    growth: float = 0.0  # of log σ over a unit of x, in the data
 
     @classmethod
     def of(cls, values: Mapping[str, Any], layers: int = 1) -> Problem:
@@ -60,6 +64,8 @@ class Problem:
             values.get("data"),
             scales or (PRIOR_STD,),
             (values.get("width", MAX_WIDTH),) * layers,
+            values.get("noise", "told"),
+            GROWTH * values.get("grows", False),
         )
 
     @cached_property
@@ -83,7 +89,15 @@ class Problem:
 
     def _draw(self, n: int, seed: int) -> datasets.Regression1D:
         ends = (CENTRE - self.gap / 2, CENTRE + self.gap / 2) if self.gap > 0 else None
-        return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
+        data = datasets.sinusoid(n, self.noise_std, seed, gap=ends)
+        if not self.growth:
+            return data
+        clean = data.truth(data.x)
+        return replace(data, y=clean + np.exp(self.growth * data.x) * (data.y - clean))
+
+    def true_noise(self, x: Array) -> Array:
+        """Return σ of the noise of drawn points at ``x`` [m]; NaN for a learner's table."""
+        return (self.noise_std if self.is_drawn else np.nan) * np.exp(self.growth * x)
 
     def regions(self, x: Array) -> dict[str, Array]:
         """Return masks ``[m]`` of ``x`` [m]: "gap", "outside" (|x| > ½), and "data" (the rest)."""
@@ -102,7 +116,13 @@ class Problem:
     @property
     def settings(self) -> dict[str, Any]:
         """Return noise, prior, network and seed, as keyword arguments of a method's ``fit``."""
-        given = {"noise_std": self.noise_std, "prior": self.prior}
+        from bdl_teach.densities import HalfNormal
+
+        given: dict[str, Any] = {"noise_std": self.noise_std, "prior": self.prior}
+        if self.noise == "learnt":
+            given["noise_std"] = HalfNormal(NOISE_SCALE)
+        if self.noise == "x":
+            given["likelihood"] = "heteroscedastic"
         return {**given, "hidden_units": self.hidden_units, "seed": self.seed}
 
     @property

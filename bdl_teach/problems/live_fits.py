@@ -48,13 +48,8 @@ def fit(name: str, problem: Problem, sizes: tuple[Any, ...] = (), **own: Any) ->
 
     method, data = CATALOGUE[name], problem.data
     n, layers = len(data.x), len(problem.hidden_units)
-    common = {  # a method may lack some of them
-        "prior": problem.prior,
-        "noise_std": problem.noise_std,
-        "hidden_units": problem.hidden_units,
-        "seed": problem.seed,
-        "capacity": Capacity(*(sizes or _sizes(n, layers, own.get("n_samples", 1)))),
-    }
+    room = Capacity(*(sizes or _sizes(n, layers, own.get("n_samples", 1))))
+    common = {**problem.settings, "capacity": room}  # a method may lack some of them
     taken = {argument: common[argument] for argument in common.keys() & method.takes}
     return method.call(
         data.x, data.y, **{**taken, **method.options, **(method.compared or {}), **own}

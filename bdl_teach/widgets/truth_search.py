@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -77,6 +77,9 @@ class Search:
         return replace(self, fit=self.further, below=below, excess=excess, trained=True)
 
 
+Found = TypeVar("Found", bound="TruthResult")
+
+
 @dataclass(frozen=True)
 class TruthResult(Outcome):
     """A quick fit to a problem or, once it is found, the fit of lowest free energy."""
@@ -124,7 +127,7 @@ def refit(problem: Problem) -> TruthResult:
     return TruthResult(problem, fit, prediction, Search(problem, fit))
 
 
-def improve(result: TruthResult) -> TruthResult | None:
+def improve(result: Found) -> Found | None:
     """Return the result after one more step of its search; ``None`` if the search is over."""
     if (search := result.search.improved()) is None:
         return None

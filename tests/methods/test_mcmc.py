@@ -91,7 +91,7 @@ def log_density(w, padded, likelihood, prior, noise_std):
     names = ("x", "y", "row_weight", "unit_mask", "prior", "noise_std")
     parts = [tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, noise_std)]
     recipe = mcmc._Recipe("hmc", padded, likelihood, isinstance(prior, Gaussian), 100, 25)
-    target = SimpleNamespace(**dict(zip(names, parts, strict=True)))
+    target = SimpleNamespace(noise_prior=(), **dict(zip(names, parts, strict=True)))
     value, slope = tfp.math.value_and_gradient(
         lambda w: mcmc._log_density(recipe, w, target), tf.constant(drifting, tf.float32)
     )

@@ -32,7 +32,10 @@ _STEPS = {1: (25, 100), 2: (10, 50)}  # transitions, and leapfrog steps of each
 _KEPT = 16  # number of true posteriors that are cached for all explorers
 _WHERE = {"data": "among the data", "gap": "in the gap"}
 
-_Shape = tuple[int, int, int]  # rows, layers and parts of the prior: what a program is compiled for
+_NOISES = 1000  # draws of a learnt noise that a picture is made from, at most
+
+# Rows, layers, parts of the prior, and what is known of the noise: what a program is compiled for.
+_Shape = tuple[int, int, int, str]
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class Chains(Owned):
         """Return the run of a problem that is cached or stored in the package, else a new run."""
         if (kept := self._kept.get((problem, len(self._x_grid)))) is not None:
             return _Run(problem, kept, over=True)
-        if (run := stored_nuts.read().get(stored_nuts.key(problem))) is not None:
+        stored = stored_nuts.read() if problem.noise == "told" else {}
+        if (run := stored.get(stored_nuts.key(problem))) is not None:
             report = f"The true posterior (NUTS, stored), {run.draws} draws: {_verdict(run.r_hat)}."
             gold = _gold(problem, run.mean, run.epistemic_std, report, run.r_hat)
             return _Run(problem, gold, over=True)
@@ -150,20 +154,26 @@ class Chains(Owned):
         problem, outputs = run.problem, run.outputs
         if run.fit is None:
             fit = _begin(problem, progress)
-            outputs = fit.outputs(self._x_grid)
+            outputs = _outputs(fit, self._x_grid)
         else:
             window, n = _STEPS[len(problem.hidden_units)][0], outputs.shape[1]
             fit = run.fit.longer(min(n, 16 * window, MOST - n), progress)
-            outputs = np.concatenate([outputs, fit.outputs(self._x_grid)], axis=1)
+            outputs = np.concatenate([outputs, _outputs(fit, self._x_grid)], axis=1)
         r_hat, report = _judge(outputs, problem.regions(self._x_grid[:, 0]), problem)
-        curves = outputs.mean(axis=(0, 1)), outputs.std(axis=(0, 1))
-        gold = _gold(problem, *curves, report, r_hat)
+        f, log_std = np.split(outputs, [len(self._x_grid)], axis=-1)
+        curves = f.mean(axis=(0, 1)), f.std(axis=(0, 1))
+        noise = np.exp(log_std[:, :: -(-4 * log_std.shape[1] // _NOISES)]) if log_std.size else None
+        gold = _gold(problem, *curves, report, r_hat, noise)
         over = outputs.shape[1] >= (FIRST if gold.mixed else MOST)
         if over:
             self._kept[problem, len(self._x_grid)] = gold
             while len(self._kept) > _KEPT:
                 self._kept.pop(next(iter(self._kept)))
-        none = {name: getattr(fit, name)[:, :0] for name in ("weights", "log_density", "diverged")}
+        names = ("weights", "log_density", "diverged", "noise_chains")
+        kept = {name: getattr(fit, name) for name in names}
+        none: dict[str, Any] = {
+            n: part if part is None else part[:, :0] for n, part in kept.items()
+        }
         return _Run(problem, gold, over, replace(fit, **none), outputs)
 
 
@@ -216,27 +226,50 @@ class ModelBesideTruth(Model[Result]):
         yield lambda: self._chains.prepare(self.problem(self.TEXTS.defaults))
 
 
+def _outputs(fit: mcmc.Fit, x: Array) -> Array:
+    """Return for each draw what is shown, ``[chains, s, ...]``: f at m inputs, then log σ, if any.
+
+    A learnt noise adds one number, a function σ(x) m of them.
+    """
+    f = fit.outputs(x)
+    if fit.noise_chains is not None:
+        return np.concatenate([f, np.log(fit.noise_chains[:, -f.shape[1] :, None])], axis=-1)
+    return f if f.ndim == 3 else np.concatenate([f[..., 0], f[..., 1]], axis=-1)
+
+
 def _gold(
-    problem: Problem, mean: ArrayLike, std: ArrayLike, report: str, r_hat: float
+    problem: Problem,
+    mean: ArrayLike,
+    std: ArrayLike,
+    report: str,
+    r_hat: float,
+    noise: Array | None = None,
 ) -> GoldStandard:
+    """Return a posterior to show; ``noise`` [chains, s, 1 or m] holds σ of draws, if learnt."""
     from bdl_teach.methods.mcmc import MIXED
     from bdl_teach.predictive import Predictive
 
     mean, std = np.asarray(mean), np.asarray(std)
     prediction = Predictive(mean, std, np.full(len(mean), problem.noise_std))
+    if noise is not None:
+        noise = noise.reshape(-1, noise.shape[-1])
+        rms = np.sqrt(np.mean(noise**2, axis=0))
+        prediction = replace(
+            prediction, aleatoric_std=np.broadcast_to(rms, mean.shape), noise_draws=noise
+        )
     return GoldStandard(prediction, report, mixed=r_hat <= MIXED)
 
 
 def _shape(problem: Problem) -> _Shape:
     rows = next(rows for rows in _ROWS if len(problem.data.x) <= rows)
-    return rows, len(problem.hidden_units), len(problem.scales)
+    return rows, len(problem.hidden_units), len(problem.scales), problem.noise
 
 
 def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcmc.Fit:
     """Warm up HMC chains for a problem, and return a fit with their first draws."""
     from bdl_teach.methods import mcmc
 
-    rows, layers, _ = _shape(problem)
+    rows, layers, *_ = _shape(problem)
     window, n_leapfrog = _STEPS[layers]
     return mcmc.hmc(
         problem.data.x,
@@ -253,7 +286,8 @@ def _begin(problem: Problem, progress: Callable[[int, int], None] | None) -> mcm
 def _judge(outputs: Array, regions: Mapping[str, Array], problem: Problem) -> tuple[float, str]:
     """Return the largest R-hat of ``outputs`` ``[chains, s, m]``, and a sentence on the chains.
 
-    If they have not mixed, it says how far their means differ in each region (mask ``[m]``).
+    The outputs may have columns for log σ after those of the function. If they have
+    not mixed, it says how far the chains' means differ in each region (mask ``[m]``).
     """
     from bdl_teach.methods import mcmc
 
@@ -262,7 +296,8 @@ def _judge(outputs: Array, regions: Mapping[str, Array], problem: Problem) -> tu
     said = f"The {NAME}, {chains} × {n} draws: {_verdict(r_hat, 'yet ' * (n < MOST))}"
     if r_hat <= mcmc.MIXED:
         return r_hat, f"{said}."
-    sds = {r: outputs.mean(axis=1).std(axis=0)[m].mean() for r, m in regions.items() if m.any()}
+    sd = outputs.mean(axis=1).std(axis=0)  # of the functions' inputs first
+    sds = {r: sd[: len(m)][m].mean() for r, m in regions.items() if m.any()}
     where = [f"{own_points.sd(problem.data, sd)} {_WHERE.get(r, r)}" for r, sd in sds.items()]
     return r_hat, f"{said}; the means of its chains have an sd of {', '.join(where)}."
 
