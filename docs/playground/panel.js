@@ -1,0 +1,227 @@
+"use strict";
+
+/* The two pictures: what they ask the workers, and what the answers say. */
+
+/* ---- Questions and answers. ---- */
+
+function problem() {
+  const now = points(), hidden = Array(state.layers).fill(state.width);
+  const { sigma, sigma1, sigma2, pi } = state;
+  return {
+    hidden, x: Float64Array.from(now, (p) => p[0]), y: Float64Array.from(now, (p) => p[1]), noise: state.noise,
+    prior: state.prior === "gaussian" ? { sigma } : { sigma1, sigma2, pi },
+  };
+}
+
+/** Ask both pictures; resolves with the readings once neither has more to say of the latest state. */
+function ask(follow = false) {
+  asked += 1;
+  return Promise.all(panels.map((panel) => panel.ask(asked, follow))).then(readings);
+}
+
+const program = `(${playgroundWorker})((${playgroundEngine})())`;
+const blob = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
+
+/** One of the two pictures: its workers, what they answered, and how that is drawn. */
+class Panel {
+  constructor(key) {
+    this.key = key;
+    this.workers = [];
+    this.canvas = element("canvas", { tabIndex: 0 });
+    this.canvas.setAttribute("role", "application");
+    this.menu = element("select");
+    this.caption = element("figcaption");
+    this.menu.onchange = () => change({ [key]: this.menu.value });
+    $("panels").append(element("figure", {}, this.menu, this.canvas, this.caption));
+    this.context = this.canvas.getContext("2d");
+    new ResizeObserver(() => drawPanel(this)).observe(this.canvas);
+    pointer(this);
+  }
+
+  get method() { return state[this.key]; }
+
+  worker(i) {
+    while (this.workers.length <= i) {
+      const worker = new Worker(blob);
+      worker.onmessage = (event) => this.hear(event.data, this.workers.indexOf(worker));
+      worker.onerror = () => this.fail();
+      this.workers.push(worker);
+    }
+    return this.workers[i];
+  }
+
+  ask(id, follow) {
+    const { method } = this, hmc = method === "hmc", bbb = method === "bbb";
+    const question = {
+      method, problem: problem(), seed: state.seed, watch: watching() && !hmc, // chains go on by themselves
+      samples: bbb ? state.samples : 0, klWeight: bbb ? state.kl : 0,
+    };
+    const same = JSON.stringify(question), { answer } = this;
+    if (same === this.same && !this.followed) return this.promise; // it goes on, or stands
+    const kept = bbb && !question.watch && same === this.same && answer?.id === this.id; // the hand's own fit is the quick one
+    Object.assign(this, { same, id, kept, question, followed: follow, watched: question.watch, failed: false });
+    if (answer) answer.old = !kept; // of another state: nothing is said of it
+    if (!this.rest) this.promise = new Promise((resolve) => (this.rest = resolve)); // else that of an overtaken question
+    const from = follow && bbb && answer?.mu && { mu: answer.mu, rho: answer.rho };
+    this.send({ ...question, follow, from }, hmc ? CHAINS : 1);
+    return this.promise;
+  }
+
+  /** Send a question to as many workers as share its parts: chains, or searches. */
+  send(question, parts) {
+    const many = Math.min(parts, navigator.hardwareConcurrency || 2), all = Array.from({ length: parts }, (_, k) => k);
+    const { id } = Object.assign(this, { many, parts: [], judged: {} });
+    try {
+      for (let i = 0; i < many; i++) {
+        this.worker(i).postMessage({ ...question, id, grid: GRID, chains: all.filter((k) => k % many === i) });
+      }
+      this.workers.slice(many).forEach((worker) => worker.postMessage({ id }));
+    } catch {
+      this.fail();
+    }
+  }
+
+  /** Give up workers that were refused or that broke; the next question tries anew. */
+  fail() {
+    this.workers.forEach((worker) => worker.terminate());
+    Object.assign(this, { workers: [], failed: true, same: "" });
+    this.rest = this.rest?.();
+    paint();
+  }
+
+  hear(told, i) {
+    // Between two movements of a hand an older answer is better than none.
+    if (told.id !== this.id && !told.follow) return;
+    if ((this.method === "hmc") !== Boolean(told.draws)) return; // of another method
+    this.parts[i] = told;
+    const parts = this.parts.filter(Boolean);
+    if (parts.length < this.many || parts.some((p) => p.step !== told.step || p.id !== told.id)) return;
+    if (told.draws) this.answer = this.together(parts);
+    else if (told.totals) this.answer = this.lowest(parts);
+    else if (this.kept && told.id === this.id) this.answer.follow = false;
+    else this.answer = { ...told, method: this.method };
+    if (!held) fitLimit();
+    paint();
+    if (told.id !== this.id) return;
+    const falls = told.final && this.method === "bbb" && !told.follow && !told.totals;
+    if (falls) this.send({ ...this.question, method: "lowest", watch: false }, SEARCHES);
+    if (this.watched || (told.final && !falls)) this.rest = this.rest?.(); // let those go on who wait
+    if (told.final && this.goesOn) this.workers.slice(0, this.many).forEach((w) => w.postMessage({ id: told.id, on: MORE }));
+  }
+
+  /** The lowest q that all workers found; as a picture, what is shown if it is hardly higher. */
+  lowest(found) {
+    const best = found.reduce((one, other) => (other.total < one.total ? other : one));
+    const before = this.answer, gained = before.total - best.total, totals = found.flatMap((one) => one.totals);
+    const shown = gained < SEEN ? { ...before, mu: best.mu, rho: best.rho } : { ...best, before: before.mean, gained };
+    const agree = totals.filter((total) => total < best.total + RESTS).length;
+    return { ...shown, method: "bbb", rests: state.layers === 1 && best.gain < RESTS, starts: totals.length, agree };
+  }
+
+  /** Whether the chains draw on: they do not agree yet, and have not drawn for long. */
+  get goesOn() {
+    const { answer } = this;
+    return this.method === "hmc" && !answer.follow && !(answer.r_hat <= MIXED) && answer.total < CHAINS * MOST_DRAWS;
+  }
+
+  /** The chains of all workers together. */
+  together(parts) {
+    const m = GRID.length, chains = parts.flatMap((p) => p.draws), f = engine.join(chains), total = f.length / m;
+    const lines = engine.join(Array.from({ length: 12 }, (_, s) => f.subarray(Math.floor((s * total) / 12) * m).subarray(0, m)));
+    const at = (i) => chains.map((g) => Float64Array.from({ length: g.length / m }, (_, s) => g[s * m + i]));
+    const largest = () => Math.max(...Array.from(GRID, (_, i) => engine.diagnose(at(i)).rHat)); // R-hat over the grid
+    if (parts[0].final && !parts[0].follow) this.judged = { r_hat: largest(), draws: total };
+    return { ...parts[0], method: "hmc", ...engine.moments(f, total, m), total, lines, ...this.judged };
+  }
+}
+
+/* ---- What the pictures say. ---- */
+
+/** Mean epistemic sd among the points, in their widest gap, and outside; NaN where no such place is. */
+function spreads({ std }) {
+  const x = points().map((p) => p[0]), low = Math.max(-1, Math.min(...x)), high = Math.min(1, Math.max(...x));
+  const gap = widestGap(points()), within = (from, to) => Array.from({ length: 41 }, (_, i) => from + (i / 40) * (to - from));
+  const sd = (at) => {
+    const i = Math.min(Math.floor((at + 1) * 60), GRID.length - 2), share = (at + 1) * 60 - i;
+    return (1 - share) * std[i] + share * std[i + 1];
+  };
+  const mean = (places) => (places.reduce((sum, at) => sum + sd(at), 0) / places.length) * state.units[3];
+  return {
+    among: mean(within(low, high).filter((at) => !gap || at <= gap[0] || at >= gap[1])),
+    gap: mean(gap ? within(...gap) : []),
+    outside: mean([...GRID].filter((at) => at < low || at > high)),
+  };
+}
+
+function statusOf(panel) {
+  const { answer } = panel;
+  if (panel.failed) return say("blocked");
+  if (!answer || answer.old) return "…";
+  if (answer.follow) return say("status.follows");
+  const { method } = answer, where = spreads(answer);
+  if (method === "hmc" && answer.warm) return say("status.warm", answer);
+  if (method === "hmc" ? !answer.r_hat : watching() && !answer.final) return say("status.training", answer);
+  if (broken(answer)) return say("broken");
+  const gap = Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) });
+  const values = { among: show(where.among), gap };
+  if (method === "bbb") {
+    const [complexity, likelihood] = [state.kl * answer.complexity, answer.likelihood].map(Math.round);
+    values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
+    Object.assign(values, { complexity, likelihood, F: complexity + likelihood }); // the sum of what is written
+    values.is = state.layers === 1 ? "=" : "≈";
+    values.rest = training(answer) + (answer.gained ? say("found", { by: show(answer.gained) }) : "");
+  }
+  if (method === "map") values.loss = Math.round(answer.loss);
+  if (method === "hmc") {
+    const verdict = answer.r_hat <= MIXED ? "mixed" : panel.goesOn ? "mixing" : "not";
+    Object.assign(values, { r_hat: upward(answer.r_hat), draws: answer.draws });
+    values.verdict = say(verdict, { mixed: MIXED });
+  }
+  return say(`status.${method}`, values);
+}
+
+const training = (answer) => say("rests" in answer ? (answer.rests ? "rests" : "status.ended") : "status.falls", answer); // of two layers F is an estimate
+const upward = (r_hat) => (Math.ceil(r_hat * 1000) / 1000).toFixed(r_hat < 1.1 ? 3 : 2); // no 1.02 above 1.02
+const broken = ({ mean, r_hat = 1 }) => !(mean.every(Number.isFinite) && r_hat < Infinity);
+
+/** Whether a picture is one of the present state; and whether it is finished, so that the verdict may speak of it. */
+const current = ({ answer, failed }) => answer && !failed && !answer.old && !answer.follow;
+const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" in panel.answer : panel.answer.final || panel.answer.r_hat);
+
+function verdict() {
+  if (state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
+  const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
+  const drawing = chains?.goesOn ? `; ${say("mixing")}` : "";
+  if (r_hat > MIXED) return say("wait", { r_hat: upward(r_hat), drawing });
+  const falls = panels.find(({ method, answer }) => method === "bbb" && !answer.rests);
+  if (falls) return training(falls.answer);
+  return panels.every(settled) ? judged(...panels.map(({ answer }) => answer)) : "";
+}
+
+function judged(one, other) {
+  const [p, q] = [one, other].map(spreads), name = ["gap", "outside", "among"].find((place) => !Number.isNaN(p[place]));
+  const chains = [one, other].find(({ method }) => method === "hmc"), rival = chains === one ? other : one;
+  const [sd, truth] = chains === one ? [q[name], p[name]] : [p[name], q[name]], ratio = truth / sd;
+  const values = { where: say(name === "gap" ? "inGap" : name), sd: show(sd), truth: show(truth) };
+  const [first, second] = [rival, rival === one ? other : one].map(({ method }) => say(`methods.${method}`));
+  if (!chains || !(ratio < 1e6)) return say("compare", { ...values, one: first, other: second });
+  const times = Number(Math.max(ratio, 1 / ratio).toPrecision(2));
+  return say(ratio > 1.25 ? "sure" : ratio < 0.8 ? "unsure" : "alike", { ...values, other: first, times });
+}
+
+function readingsOf({ answer }) {
+  if (!answer) return null;
+  const of = truth(), inside = [...GRID.keys()].filter((i) => Math.abs(GRID[i]) <= 0.5);
+  const rms = of ? Math.sqrt(inside.reduce((sum, i) => sum + (answer.mean[i] - of(GRID[i])) ** 2, 0) / inside.length) : NaN;
+  return {
+    method: answer.method, F: answer.method === "bbb" ? answer.total : NaN, rms, rests: answer.rests ?? false,
+    r_hat: answer.r_hat ?? NaN, mean: [...answer.mean], sd: [...answer.std],
+  };
+}
+
+/** Both pictures in numbers; what stands at the top is the left one's, R-hat that of the chains. */
+function readings() {
+  const [a, b] = panels.map(readingsOf);
+  const r_hat = [a, b].map((one) => one?.r_hat).find((value) => value > 0) ?? NaN;
+  return { ...a, r_hat, x: [...GRID], a, b };
+}
