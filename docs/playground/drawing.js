@@ -56,12 +56,14 @@ function drawPanel(panel) {
   if (state.lines) strands(c, s, priorLines(), MARKS.prior);
   if (answer) {
     const { mean, std } = answer, hmc = answer.method === "hmc";
-    band(c, s, mean, std.map((sd) => Math.hypot(sd, state.noise)), MARKS.total);
-    band(c, s, mean, std, MARKS.epistemic);
-    if (answer.lines.length > GRID.length) strands(c, s, answer.lines, MARKS.drawn);
+    const faint = hmc && !(answer.r_hat <= MIXED) ? 0.5 : 1; // a sketch, until the chains have mixed
+    const mark = (name) => ({ ...MARKS[name], alpha: faint * (MARKS[name].alpha ?? 1) });
+    band(c, s, mean, std.map((sd) => Math.hypot(sd, state.noise)), mark("total"));
+    band(c, s, mean, std, mark("epistemic"));
+    if (answer.lines.length > GRID.length) strands(c, s, answer.lines, mark("drawn"));
     if (answer.before) curve(c, s, answer.before, { ...MARKS.mean, linewidth: 0.8 });
-    for (const side of hmc ? [-2, 2] : []) curve(c, s, mean.map((m, i) => m + side * std[i]), MARKS.posterior_band);
-    curve(c, s, mean, hmc ? MARKS.posterior_mean : MARKS.mean);
+    for (const side of hmc ? [-2, 2] : []) curve(c, s, mean.map((m, i) => m + side * std[i]), mark("posterior_band"));
+    curve(c, s, mean, mark(hmc ? "posterior_mean" : "mean"));
   }
   const of = truth();
   if (of) curve(c, s, GRID.map(of), MARKS.truth);

@@ -19,7 +19,8 @@ function ask(follow = false) {
   return Promise.all(panels.map((panel) => panel.ask(asked, follow))).then(readings);
 }
 
-const program = `(${playgroundWorker})((${playgroundEngine})())`;
+const program = `onmessage = (${playgroundWorker})((${playgroundEngine})(), postMessage)`;
+let refused = false; // whether no worker can start
 const blob = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
 
 /** One of the two pictures: its workers, what they answered, and how that is drawn. */
@@ -41,13 +42,26 @@ class Panel {
   get method() { return state[this.key]; }
 
   worker(i) {
-    while (this.workers.length <= i) {
-      const worker = new Worker(blob);
-      worker.onmessage = (event) => this.hear(event.data, this.workers.indexOf(worker));
-      worker.onerror = () => this.fail();
-      this.workers.push(worker);
-    }
+    while (this.workers.length <= i) this.workers.push(refused ? this.stand() : this.start());
     return this.workers[i];
+  }
+
+  start() {
+    const worker = new Worker(blob);
+    worker.onmessage = (event) => {
+      worker.answered = true;
+      this.hear(event.data, this.workers.indexOf(worker));
+    };
+    worker.onerror = () => this.fail(!worker.answered);
+    return worker;
+  }
+
+  /** What stands for a worker where the browser, or the page around this one, refuses them. */
+  stand() {
+    const answer = (told) => this.workers.includes(worker) && this.hear(told, 0);
+    const hear = playgroundWorker(engine, (told) => Promise.resolve(told).then(answer)); // not while it works
+    const worker = { postMessage: (data) => hear({ data }), terminate: () => hear({ data: {} }) };
+    return worker;
   }
 
   ask(id, follow) {
@@ -63,48 +77,58 @@ class Panel {
     if (answer) answer.old = !kept; // of another state: nothing is said of it
     if (!this.rest) this.promise = new Promise((resolve) => (this.rest = resolve)); // else that of an overtaken question
     const from = follow && bbb && answer?.mu && { mu: answer.mu, rho: answer.rho };
-    this.send({ ...question, follow, from }, hmc ? CHAINS : 1);
+    const next = [{ ...question, follow, from, id }, hmc ? CHAINS : 1];
+    if (follow && this.busy) this.next = next; // it waits until all workers have answered
+    else this.send(...next);
     return this.promise;
   }
 
   /** Send a question to as many workers as share its parts: chains, or searches. */
   send(question, parts) {
-    const many = Math.min(parts, navigator.hardwareConcurrency || 2), all = Array.from({ length: parts }, (_, k) => k);
-    const { id } = Object.assign(this, { many, parts: [], judged: {} });
+    const many = refused ? 1 : Math.min(parts, navigator.hardwareConcurrency || 2);
+    const all = Array.from({ length: parts }, (_, k) => k), { id, follow } = question;
+    Object.assign(this, { many, sent: id, busy: follow, next: null, last: [question, parts], parts: {}, judged: {} });
     try {
       for (let i = 0; i < many; i++) {
-        this.worker(i).postMessage({ ...question, id, grid: GRID, chains: all.filter((k) => k % many === i) });
+        this.worker(i).postMessage({ ...question, grid: GRID, chains: all.filter((k) => k % many === i) });
       }
       this.workers.slice(many).forEach((worker) => worker.postMessage({ id }));
     } catch {
-      this.fail();
+      this.fail(true);
     }
   }
 
-  /** Give up workers that were refused or that broke; the next question tries anew. */
-  fail() {
+  /** Give up workers that broke; those that were refused are replaced by the page's own thread. */
+  fail(never) {
     this.workers.forEach((worker) => worker.terminate());
-    Object.assign(this, { workers: [], failed: true, same: "" });
+    Object.assign(this, { workers: [], busy: false });
+    if (never) {
+      refused = true;
+      $("slow").textContent = say("refusedWorkers");
+      return this.send(...this.last);
+    }
+    Object.assign(this, { failed: true, same: "" });
     this.rest = this.rest?.();
     paint();
   }
 
   hear(told, i) {
-    // Between two movements of a hand an older answer is better than none.
-    if (told.id !== this.id && !told.follow) return;
-    if ((this.method === "hmc") !== Boolean(told.draws)) return; // of another method
-    this.parts[i] = told;
-    const parts = this.parts.filter(Boolean);
-    if (parts.length < this.many || parts.some((p) => p.step !== told.step || p.id !== told.id)) return;
+    if (told.id !== this.sent) return;
+    const parts = (this.parts[told.step] ??= []); // those of a step go together
+    parts[i] = told;
+    if (parts.filter(Boolean).length < this.many) return;
+    delete this.parts[told.step];
     if (told.draws) this.answer = this.together(parts);
     else if (told.totals) this.answer = this.lowest(parts);
     else if (this.kept && told.id === this.id) this.answer.follow = false;
     else this.answer = { ...told, method: this.method };
+    if (told.final) this.busy = false;
     if (!held) fitLimit();
     paint();
+    if (this.next) this.send(...this.next);
     if (told.id !== this.id) return;
     const falls = told.final && this.method === "bbb" && !told.follow && !told.totals;
-    if (falls) this.send({ ...this.question, method: "lowest", watch: false }, SEARCHES);
+    if (falls) this.send({ ...this.question, id: told.id, method: "lowest", watch: false }, SEARCHES);
     if (this.watched || (told.final && !falls)) this.rest = this.rest?.(); // let those go on who wait
     if (told.final && this.goesOn) this.workers.slice(0, this.many).forEach((w) => w.postMessage({ id: told.id, on: MORE }));
   }
@@ -189,6 +213,7 @@ const current = ({ answer, failed }) => answer && !failed && !answer.old && !ans
 const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" in panel.answer : panel.answer.final || panel.answer.r_hat);
 
 function verdict() {
+  if (panels.some(({ answer }) => answer?.follow)) return say("moving");
   if (state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
   const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
   const drawing = chains?.goesOn ? `; ${say("mixing")}` : "";

@@ -9,11 +9,11 @@
  *   watch   wait after each answer
  *   {id, on}  go on by so many steps after an answer that waits, or draws after the first ones
  */
-function playgroundWorker(engine) {
+function playgroundWorker(engine, tell) {
   const SLICE_MS = 8; // so long a newer question waits at most
   const MEMBERS = 10; // networks of an ensemble
   const WARM_UP = 500, KEPT = 500; // transitions of each chain
-  const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 30 }; // steps while a hand moves
+  const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 40 }; // steps while a hand moves
 
   let question = null; // the latest
   let work = null; // {id, follow, watch, parts, waits, on}: `parts` yields an answer at times, and may wait then
@@ -22,7 +22,7 @@ function playgroundWorker(engine) {
   const channel = new MessageChannel();
   channel.port1.onmessage = slice;
 
-  onmessage = ({ data: told }) => {
+  return function hear({ data: told }) {
     if (told.on !== undefined) {
       if (!work?.waits || work.id !== told.id) return;
       Object.assign(work, { waits: false, on: told.on });
@@ -30,8 +30,7 @@ function playgroundWorker(engine) {
       return;
     }
     question = told;
-    // A follower's fit is short and goes on to its end: else a fast hand would never see one.
-    if (!work || work.waits || !work.follow) begin();
+    begin();
   };
 
   function begin() {
@@ -58,11 +57,9 @@ function playgroundWorker(engine) {
     const start = performance.now();
     while (performance.now() - start < SLICE_MS) {
       const { value, done } = work.parts.next(work.on);
-      if (value) postMessage({ id: work.id, follow: work.follow, ...value });
+      if (value) tell({ id: work.id, follow: work.follow, ...value });
       work.waits = done || Boolean(value && (value.final || work.watch));
-      if (!work.waits) continue;
-      if (question.id !== work.id) begin();
-      return;
+      if (work.waits) return;
     }
     call();
   }
