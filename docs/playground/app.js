@@ -3,14 +3,16 @@
 /* The start of the page, and what other scripts may use. The scripts before it share their names. */
 
 const panels = [];
-panels.push(new Panel("a"), new Panel("b"));
-for (const name of Object.keys(SLIDERS)) makeSlider(name);
-makeButtons("data", KINDS, $("presets"));
-for (const [name, options] of Object.entries(CHOICES)) makeButtons(name, options, $("further"));
+for (const key of SMALL && VIEW.get("panels") === "1" ? ["a"] : ["a", "b"]) panels.push(new Panel(key));
+for (const name of Object.keys(SLIDERS).filter(isShown)) makeSlider(name);
+if (isShown("data")) makeButtons("data", KINDS, $("presets"));
+for (const [name, options] of Object.entries(CHOICES)) {
+  if (isShown(name)) makeButtons(name, options, $(SMALL ? "controls" : "further"));
+}
 const spoken = (navigator.language || "en").slice(0, 2);
 state.language = spoken in PLAYGROUND_WORDS ? spoken : "en";
 const load = () => {
-  const given = fromAddress(location.hash.slice(1));
+  given = fromAddress(hash());
   const answers = change(given ? { ...START, language: state.language, ...given } : {});
   if (!given) $("told").textContent = say("damaged");
   return answers;
@@ -25,6 +27,26 @@ for (const [event, printed] of [["beforeprint", true], ["afterprint", false]]) {
   addEventListener(event, () => document.documentElement.classList.toggle("printed", printed));
 }
 addEventListener("hashchange", load);
+
+/* Within another page: its theme, and how high this one is. */
+const root = document.documentElement, night = matchMedia("(prefers-color-scheme: dark)");
+let theme = VIEW.get("theme");
+function dress() {
+  root.classList.toggle("dark", theme === "dark" || (theme !== "light" && night.matches));
+  paint();
+}
+night.onchange = dress;
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent || !["light", "dark", "auto"].includes(data?.playground?.theme)) return;
+  ({ theme } = data.playground);
+  dress();
+});
+dress();
+for (const [name, on] of Object.entries({ min: SMALL, fill: VIEW.has("fill"), inside: parent !== window })) root.classList.toggle(name, on);
+if (parent !== window) {
+  const tell = () => parent.postMessage({ playground: { height: Math.ceil(document.body.getBoundingClientRect().height) } }, "*");
+  new ResizeObserver(tell).observe(document.body);
+}
 
 /*
  * What other scripts may use. `set` takes values of the state by name, ignores names and values

@@ -14,7 +14,7 @@ function makeSlider(name) {
     rest();
   };
   const label = element("label", { className: "slider" }, text, input, output);
-  $(first ? "controls" : "further").append(label);
+  $(first || SMALL ? "controls" : "further").append(label);
   updates.push(() => {
     text.textContent = say(name);
     input.value = powers ? Math.log10(state[name]) : state[name];
@@ -67,9 +67,12 @@ function makeButtons(name, options, place) {
 
 function refresh() {
   document.documentElement.lang = state.language;
-  document.title = say("title");
+  document.title = VIEW.get("title") || say("title");
   const told = { mixed: MIXED, a: say(`about.${state.a}`), b: say(`about.${state.b}`) };
   for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say, told);
+  $("title").textContent = document.title;
+  $("whole").hidden = Boolean(window.playgroundAddress);
+  $("whole").href = `index.html#${toAddress()}`;
   $("remove").title = say("removeHint");
   $("language").value = state.language;
   for (const update of updates) update();

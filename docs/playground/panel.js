@@ -214,7 +214,7 @@ const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" i
 
 function verdict() {
   if (panels.some(({ answer }) => answer?.follow)) return say("moving");
-  if (state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
+  if (panels.length < 2 || state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
   const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
   const drawing = chains?.goesOn ? `; ${say("mixing")}` : "";
   if (r_hat > MIXED) return say("wait", { r_hat: upward(r_hat), drawing });

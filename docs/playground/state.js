@@ -3,6 +3,13 @@
 /* The state of the page: what can be set, how an address holds it, and undo. */
 
 const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, widestGap } = playgroundPoints;
+
+/* How the page is shown: what stands between "?" and "#" of its address (docs/lecturers.md has the names). */
+const PLACE = new URL(window.playgroundAddress ?? location.href, "file:///"), VIEW = PLACE.searchParams;
+const SMALL = VIEW.get("ui") === "min", CHOSEN = (VIEW.get("controls") ?? "sigma,noise").split(",");
+const isShown = (control) => !SMALL || CHOSEN.includes(control);
+const hash = () => (window.playgroundAddress ? PLACE.hash : location.hash).slice(1); // a page within a page has none
+
 const METHODS = ["map", "ensemble", "bbb", "hmc"];
 const KINDS = Object.keys(TRUTHS);
 const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
@@ -45,6 +52,7 @@ const element = (tag, properties = {}, ...children) => {
 };
 
 let state = { ...START }, chosen = -1, asked = 0, held = false;
+let given = null; // what the address held
 let limit = 30, fresh = true; // of |y|, in the course's units; whether other points need another
 
 /* ---- The state, and the address. ---- */
