@@ -6,6 +6,7 @@ const panels = [];
 for (const key of SMALL && VIEW.get("panels") === "1" ? ["a"] : ["a", "b"]) panels.push(new Panel(key));
 for (const name of Object.keys(SLIDERS).filter(isShown)) makeSlider(name);
 if (isShown("data")) makeButtons("data", KINDS, $("presets"));
+if (SMALL && isShown("pass")) makePass();
 for (const [name, options] of Object.entries(CHOICES)) {
   if (isShown(name)) makeButtons(name, options, $(SMALL ? "controls" : "further"));
 }

@@ -37,12 +37,12 @@ function sliderText(name) {
 
 /** Whether a control changes nothing as things stand. */
 function idles(name) {
-  const bbb = state.a === "bbb" || state.b === "bbb", mixture = state.prior === "mixture";
+  const shows = (method) => panels.some((panel) => panel.method === method), bbb = shows("bbb"), mixture = state.prior === "mixture";
   return (
     (name === "sigma" && mixture) || (["samples", "kl"].includes(name) && !bbb) ||
     (["sigma1", "sigma2", "pi"].includes(name) && !mixture) ||
     (name === "sigma1" && state.pi === 0) || (name === "sigma2" && state.pi === 1) ||
-    (["n", "seed"].includes(name) && own())
+    (["n", "seed"].includes(name) && own()) || (name === "passes" && !shows("pbp"))
   );
 }
 
@@ -63,6 +63,13 @@ function makeButtons(name, options, place) {
       button.setAttribute("aria-pressed", state[name] === options[i] && !(name === "data" && own()));
     });
   });
+}
+
+/** A button for one more pass of PBP. */
+function makePass() {
+  const button = element("button", { type: "button", onclick: () => change({ passes: Math.min(state.passes + 1, 100) }) });
+  $("controls").append(button);
+  updates.push(() => (button.textContent = say("pass")));
 }
 
 function refresh() {

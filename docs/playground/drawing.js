@@ -58,8 +58,9 @@ function drawPanel(panel) {
     const { mean, std } = answer, hmc = answer.method === "hmc";
     const faint = hmc && !(answer.r_hat <= MIXED) ? 0.5 : 1; // a sketch, until the chains have mixed
     const mark = (name) => ({ ...MARKS[name], alpha: faint * (MARKS[name].alpha ?? 1) });
-    band(c, s, mean, std.map((sd) => Math.hypot(sd, state.noise)), mark("total"));
+    band(c, s, mean, std.map((sd) => Math.hypot(sd, answer.noise ?? state.noise)), mark("total"));
     band(c, s, mean, std, mark("epistemic"));
+    if (answer.parts) strands(c, s, answer.parts, MARKS.prior); // what each feature adds
     if (answer.lines.length > GRID.length) strands(c, s, answer.lines, mark("drawn"));
     if (answer.before) curve(c, s, answer.before, { ...MARKS.mean, linewidth: 0.8 });
     for (const side of hmc ? [-2, 2] : []) curve(c, s, mean.map((m, i) => m + side * std[i]), mark("posterior_band"));

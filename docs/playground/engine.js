@@ -656,7 +656,7 @@ function playgroundEngine() {
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, STEPS,
+    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, adam, tail, STEPS,
   };
 }
 

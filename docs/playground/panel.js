@@ -19,7 +19,7 @@ function ask(follow = false) {
   return Promise.all(panels.map((panel) => panel.ask(asked, follow))).then(readings);
 }
 
-const program = `onmessage = (${playgroundWorker})((${playgroundEngine})(), postMessage)`;
+const program = `onmessage = (${playgroundWorker})((${playgroundMethods})((${playgroundEngine})()), postMessage)`;
 let refused = false; // whether no worker can start
 const blob = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
 
@@ -69,6 +69,7 @@ class Panel {
     const question = {
       method, problem: problem(), seed: state.seed, watch: watching() && !hmc, // chains go on by themselves
       samples: bbb ? state.samples : 0, klWeight: bbb ? state.kl : 0,
+      tie: method === "learnt" && state.tie, passes: method === "pbp" && state.passes,
     };
     const same = JSON.stringify(question), { answer } = this;
     if (same === this.same && !this.followed) return this.promise; // it goes on, or stands
@@ -196,6 +197,9 @@ function statusOf(panel) {
     values.rest = training(answer) + (answer.gained ? say("found", { by: show(answer.gained) }) : "");
   }
   if (method === "map") values.loss = Math.round(answer.loss);
+  if (method === "linear") values.evidence = answer.evidence.toFixed(1).replace("-", "−");
+  if (method === "learnt") Object.assign(values, { F: Math.round(answer.total), sigma: show(answer.sigma), off: Math.round(100 * answer.off) });
+  if (method === "pbp") Object.assign(values, { passes: answer.step, noise: show(answer.noise * state.units[3]) });
   if (method === "hmc") {
     const verdict = answer.r_hat <= MIXED ? "mixed" : panel.goesOn ? "mixing" : "not";
     Object.assign(values, { r_hat: upward(answer.r_hat), draws: answer.draws });

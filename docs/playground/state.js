@@ -2,7 +2,7 @@
 
 /* The state of the page: what can be set, how an address holds it, and undo. */
 
-const engine = playgroundEngine(), { COURSE, MOST, TRUTHS, made, read, round, widestGap } = playgroundPoints;
+const engine = playgroundMethods(playgroundEngine()), { COURSE, MOST, TRUTHS, made, read, round, widestGap } = playgroundPoints;
 
 /* How the page is shown: what stands between "?" and "#" of its address (docs/lecturers.md has the names). */
 const PLACE = new URL(window.playgroundAddress ?? location.href, "file:///"), VIEW = PLACE.searchParams;
@@ -10,26 +10,26 @@ const SMALL = VIEW.get("ui") === "min", CHOSEN = (VIEW.get("controls") ?? "sigma
 const isShown = (control) => !SMALL || CHOSEN.includes(control);
 const hash = () => (window.playgroundAddress ? PLACE.hash : location.hash).slice(1); // a page within a page has none
 
-const METHODS = ["map", "ensemble", "bbb", "hmc"];
+const METHODS = ["map", "ensemble", "bbb", "hmc", "linear", "learnt", "pbp", "dropout", "laplace"];
 const KINDS = Object.keys(TRUTHS);
 const GRID = Float64Array.from({ length: 121 }, (_, i) => -1 + i / 60);
-const CHAINS = 4, MIXED = 1.02, MORE = 500, MOST_DRAWS = 2500; // kept by each chain, and judged after each MORE
+const CHAINS = 4, MIXED = 1.02, MORE = 1000, MOST_DRAWS = 5000; // kept by each chain, and judged after each MORE
 const SEARCHES = 4, RESTS = 0.5, SEEN = 0.1; // nats: F rests if 2000 more steps lower it by less; less shows in no picture
 const START = {
   a: "bbb", b: "hmc", data: "gap", n: 32, seed: 2, points: null, units: COURSE,
   edited: false, // own points that were made up first: what made them is still their truth
   names: "", zeros: "", // of a table's two columns, with a tab between; zeros are dates
   prior: "gaussian", sigma: 3, sigma1: 1.5, sigma2: 0.1, pi: 0.5,
-  noise: 1, samples: 1, kl: 1, width: 20, layers: 1, lines: false, language: "en",
+  noise: 1, samples: 1, kl: 1, width: 20, layers: 1, tie: "weight", passes: 40, lines: false, language: "en",
 };
 const SLIDERS = {
   // name: [low, high, step, first, powers of ten?]
-  sigma: [0.2, 5, 0.1, true], noise: [0.1, 3, 0.1, true], samples: [1, 10, 1, true],
+  sigma: [0.2, 10, 0.1, true], noise: [0.1, 3, 0.1, true], samples: [1, 10, 1, true],
   n: [4, 64, 1, true], width: [2, 20, 1], kl: [-3, 1, 0.1, false, true], sigma1: [0.1, 5, 0.05],
-  sigma2: [-2, 0.5, 0.1, false, true], pi: [0, 1, 0.05], seed: [0, 99, 1],
+  sigma2: [-2, 0.5, 0.1, false, true], pi: [0, 1, 0.05], seed: [0, 99, 1], passes: [1, 100, 1],
 };
 const LARGEST = 1e4, LONGEST = 30; // |y|, in the course's units; letters of a name
-const CHOICES = { layers: [1, 2], prior: ["gaussian", "mixture"], lines: [true, false] };
+const CHOICES = { layers: [1, 2], prior: ["gaussian", "mixture"], tie: ["weight", "all"], lines: [true, false] };
 
 const $ = (id) => document.getElementById(id);
 const say = (key, values = {}) => {

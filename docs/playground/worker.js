@@ -12,7 +12,7 @@
 function playgroundWorker(engine, tell) {
   const SLICE_MS = 8; // so long a newer question waits at most
   const MEMBERS = 10; // networks of an ensemble
-  const WARM_UP = 500, KEPT = 500; // transitions of each chain
+  const WARM_UP = 500, KEPT = 1000; // transitions of each chain
   const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 40 }; // steps while a hand moves
 
   let question = null; // the latest
@@ -41,7 +41,7 @@ function playgroundWorker(engine, tell) {
     const problem = { ...q.problem, net, prior: engine.makePrior(q.problem.prior) };
     if (q.from) last = { method, net, trainers: [q.from] };
     const same = last && last.method === method && last.net.nWeights === net.nWeights;
-    const make = { hmc: chains, lowest: search }[method] || trained;
+    const make = { hmc: chains, lowest: search }[method] || (method in engine.methods ? further : trained);
     work = { id, follow, watch, parts: make(q, problem, same && follow ? last : null) };
     call();
   }
@@ -86,6 +86,26 @@ function playgroundWorker(engine, tell) {
       for (const trainer of trainers) for (; trainer.done < steps; yield) trainer.run(50);
       yield answer();
     }
+  }
+
+  /** One of the methods of methods.js, with one hidden layer; of some starts that of lowest F. */
+  function* further(q, problem, from) {
+    const net = engine.network(q.problem.hidden.slice(0, 1)), starts = q.method === "learnt" && !from ? 3 : 1;
+    let best = null;
+    for (let k = 0; k < starts; k++) {
+      const options = { ...q, seed: q.seed + 1000 * k, from: from?.trainers[0] };
+      const trainer = engine.methods[q.method]({ ...problem, net }, options), { steps } = trainer;
+      const answer = () => ({ ...trainer.describe(q.grid), step: trainer.done, steps });
+      for (let n = q.method === "pbp" ? 1 : 50; trainer.done < steps; trainer.run(n)) {
+        if (q.watch) n = yield { ...answer(), final: false };
+        else yield;
+      }
+      const found = answer();
+      if (best && !(found.total < best.total)) continue;
+      last = { method: q.method, net, trainers: [trainer] };
+      best = found;
+    }
+    yield { ...best, final: true };
   }
 
   /** Some searches for the lowest free energy; the page takes the best of all workers. */

@@ -6,39 +6,49 @@ The site embeds them by address (:func:`address`), a deck as the text of one fil
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from pathlib import Path
 from urllib.parse import urlencode
 
+from bdl_teach import datasets
 from bdl_teach._cli.checkout import ROOT
-from bdl_teach.problems import ARTICLE, Problem
+from bdl_teach.problems import ARTICLE, Problem, arrivals
 
 PACKED = ROOT / "bdl_teach" / "_playground"  # setup.py puts it into a wheel
-_WITH_GAP = Problem()
-# chapter: the problem whose points it shows (or the state that replaces them), how the page is
-# shown, and its state; docs/lecturers.md says what the names mean
-FIGURES: dict[int, tuple[Problem | None, dict[str, str], dict[str, str | float]]] = {
+_WITH_GAP, _WHOLE = Problem(), Problem(gap=0.0)
+# chapter: its points, how the page is shown, and its state; docs/lecturers.md explains the names
+FIGURES: dict[int, tuple[datasets.Regression1D, dict[str, str], dict[str, str | int]]] = {
+    1: (
+        arrivals(8, 1.0, 0),
+        {"title": "Exact Bayes", "controls": "sigma,noise,width", "panels": "1"},
+        {"a": "linear", "width": 10, "sigma": 10},
+    ),
     3: (
-        ARTICLE,
+        ARTICLE.data,
         {"title": "Bayes by Backprop beside the true posterior", "controls": "sigma1,pi,noise"},
         {"prior": "mixture", "layers": 2},
     ),
-    4: (
-        _WITH_GAP,
-        {"title": "How right is it?", "controls": "sigma,noise"},
-        {},
+    4: (_WITH_GAP.data, {"title": "How right is it?"}, {}),
+    6: (
+        _WHOLE.data,
+        {"title": "The prior, set or learnt", "controls": "sigma,tie,noise"},
+        {"sigma": 1, "b": "learnt"},
+    ),
+    7: (
+        _WHOLE.data,
+        {"title": "PBP, pass by pass", "controls": "passes,pass", "panels": "1"},
+        {"a": "pbp", "passes": 1},
     ),
     8: (
-        _WITH_GAP,
-        {"title": "A rival beside the true posterior", "controls": "sigma,noise"},
+        _WITH_GAP.data,
+        {"title": "A rival beside the true posterior"},
         {"a": "ensemble"},
     ),
     10: (
-        _WITH_GAP,
+        _WITH_GAP.data,
         {"title": "Two methods on one problem", "controls": "noise,width"},
-        {"b": "ensemble"},
+        {"b": "pbp"},
     ),
 }
 
@@ -60,13 +70,11 @@ def address(chapter: int, **view: str) -> str | None:
     """
     if chapter not in FIGURES:
         return None
-    problem, shown, state = FIGURES[chapter]
-    state = {"language": "en", **state}
-    if problem is not None:
-        x, y = problem.data.x[:, 0], problem.data.y[:, 0]
-        points = ";".join(f"{a:.5f},{b:.5f}" for a, b in zip(x, y, strict=True))
-        state |= {"points": points, "edited": "true", "noise": problem.noise_std}
-    return f"?{urlencode({'ui': 'min', **shown, **view})}#{urlencode(state)}"
+    data, shown, state = FIGURES[chapter]
+    rows = zip(data.x[:, 0], data.y[:, 0], strict=True)
+    given = {"points": ";".join(f"{x:.5f},{y:.5f}" for x, y in rows), "edited": "true"}
+    state = {"language": "en", **state, **given}
+    return f"?{urlencode({'ui': 'min', **shown, **view})}#{urlencode(state, safe=';,')}"
 
 
 def living_figure(chapter: int) -> str | None:
@@ -106,12 +114,3 @@ def living_figure(chapter: int) -> str | None:
 def _styles(folder: Path) -> str:
     text = (folder / "playground.css").read_text(encoding="utf-8")
     return f"<style>\n{text}</style>".replace("\\", "\\\\")
-
-
-def frame(chapter: int) -> str | None:
-    """Return an ``iframe`` that holds a chapter's living figure; ``None`` if there is none."""
-    text = living_figure(chapter)
-    if text is None:
-        return None
-    title = html.escape(FIGURES[chapter][1]["title"])
-    return f'<iframe class="living" srcdoc="{html.escape(text)}" title="{title}"></iframe>'
