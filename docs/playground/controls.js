@@ -14,6 +14,7 @@ function makeSlider(name) {
     rest();
   };
   const label = element("label", { className: "slider" }, text, input, output);
+  label.dataset.control = name;
   $(first || SMALL ? "controls" : "further").append(label);
   updates.push(() => {
     text.textContent = say(name);
@@ -54,6 +55,7 @@ function makeButtons(name, options, place) {
     change({ [name]: options[i], ...(name === "data" && { points: null }) });
   }));
   const set = element("fieldset", {}, text, ...buttons);
+  set.dataset.control = name;
   place.append(set);
   updates.push(() => {
     text.textContent = say(name);
@@ -97,6 +99,12 @@ function refresh() {
   const hidden = { prior: !state.lines, posterior_mean: !hmc, posterior_band: !hmc, truth: !truth() };
   const marks = PLAYGROUND_MARKS.filter(({ name }) => name in PLAYGROUND_WORDS.en.legend && !hidden[name]);
   $("legend").innerHTML = marks.map((mark) => `<span class="${mark.name}">${swatch(mark)}${say(`legend.${mark.name}`)}</span>`).join("");
+  if (state.challenge && !guess) beginGuess();
+  if (!state.challenge) guess = null;
+  for (const panel of panels) panel.canvas.classList.toggle("guessing", drawsGuess(panel));
+  $("challenge").setAttribute("aria-pressed", state.challenge);
+  $("see").hidden = !guessing();
+  showTour();
   writeAddress();
   paint();
 }

@@ -55,7 +55,7 @@ function openDialog(about, text, label, act) {
   $("text").value = text;
   $("text").readOnly = about !== "pasteAbout";
   $("fault").textContent = "";
-  $("choose").hidden = true;
+  $("choose").hidden = $("code").hidden = true;
   $("act").textContent = say(label);
   $("act").onclick = act;
   dialog.showModal();
@@ -77,9 +77,17 @@ const address = () => {
   return location.href.split("#")[0] + (query ? `#${query}` : "");
 };
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-$("share").onclick = () => openDialog("shareAbout", address(), "copy", copy);
-$("embed").onclick = () => openDialog("embedAbout",
-  `<iframe src="${escaped(address())}" width="1100" height="820" style="border:0" title="${escaped(say("title"))}"></iframe>`, "copy", copy);
+$("share").onclick = () => {
+  openDialog("shareAbout", address(), "copy", copy);
+  drawCode(address());
+};
+const FITS = "addEventListener('message', ({ source, data }) => { for (const f of document.getElementsByTagName('iframe')) "
+  + "if (f.contentWindow === source && data.playground) f.style.height = data.playground.height + 'px'; });";
+$("embed").onclick = () => {
+  const [page, query = ""] = address().split("#"), small = `${page.split("?")[0]}?ui=min&controls=sigma,noise#${query}`;
+  const frame = `<iframe src="${escaped(small)}" style="width:100%;height:560px;border:0" title="${escaped(say("title"))}"></iframe>`;
+  openDialog("embedAbout", `${frame}\n<script>${FITS}</script>`, "copy", copy);
+};
 $("notebook").onclick = () => openDialog("notebookAbout", python(), "copy", copy);
 $("paste").onclick = () => openDialog("pasteAbout", "", "use", () => {
   $("fault").textContent = "";

@@ -43,10 +43,12 @@ function scales(panel) {
 function drawPanel(panel) {
   const { canvas, context: c, answer } = panel, s = scales(panel), ratio = devicePixelRatio || 1;
   if (!s.width) return;
+  const clouded = panel.key === "b" && tourStep()?.cloud && settled(panels[0]) && panels[0].answer.mu;
   const [w, h] = [Math.round(s.width * ratio), Math.round(s.height * ratio)];
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.clearRect(0, 0, s.width, s.height);
+  if (clouded) return drawCloud(c, s.width, s.height, cloudOf(panels[0].answer));
   axes(c, s);
   if (panels.every(settled) && $("verdict").textContent) shade(c, s);
   c.save();
@@ -54,7 +56,7 @@ function drawPanel(panel) {
   c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);
   c.clip();
   if (state.lines) strands(c, s, priorLines(), MARKS.prior);
-  if (answer) {
+  if (answer && !guessing()) {
     const { mean, std } = answer, hmc = answer.method === "hmc";
     const faint = hmc && !(answer.r_hat <= MIXED) ? 0.5 : 1; // a sketch, until the chains have mixed
     const mark = (name) => ({ ...MARKS[name], alpha: faint * (MARKS[name].alpha ?? 1) });
@@ -67,15 +69,18 @@ function drawPanel(panel) {
     curve(c, s, mean, mark(hmc ? "posterior_mean" : "mean"));
   }
   const of = truth();
-  if (of) curve(c, s, GRID.map(of), MARKS.truth);
+  if (of && !guessing()) curve(c, s, GRID.map(of), MARKS.truth);
   points().forEach(([x, y], i) => dot(c, s.x(x), s.y(y), i === chosen && document.activeElement === canvas));
+  if (guess && panel === panels.at(-1)) drawGuess(c, s, panel);
   c.restore();
 }
 
 /** Shade the places of which the verdict speaks. */
 function shade(c, s) {
   const x = points().map((p) => p[0]), gap = widestGap(points());
-  const places = gap ? [gap] : [[-1, Math.min(...x)], [Math.max(...x), 1]];
+  const ends = [Math.min(...x), Math.max(...x)], outside = [[-1, ends[0]], [ends[1], 1]];
+  const among = gap ? [[ends[0], gap[0]], [gap[1], ends[1]]] : [ends];
+  const places = tourStep()?.place === "among" ? among : gap ? [gap] : outside;
   c.fillStyle = colour("fault");
   c.globalAlpha = 0.07;
   for (const [low, high] of places) {

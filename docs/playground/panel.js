@@ -181,6 +181,8 @@ function spreads({ std }) {
 function statusOf(panel) {
   const { answer } = panel;
   if (panel.failed) return say("blocked");
+  if (guessing()) return say("challenge.hidden");
+  if (tourStep()?.cloud && panel.key === "b" && cloud) return say("tour.cloud", { correlation: show(cloud.correlation), names: cloud.names.join(", ") });
   if (!answer || answer.old) return "…";
   if (answer.follow) return say("status.follows");
   const { method } = answer, where = spreads(answer);
@@ -217,6 +219,7 @@ const current = ({ answer, failed }) => answer && !failed && !answer.old && !ans
 const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" in panel.answer : panel.answer.final || panel.answer.r_hat);
 
 function verdict() {
+  if (state.challenge) return challenged();
   if (panels.some(({ answer }) => answer?.follow)) return say("moving");
   if (panels.length < 2 || state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
   const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;
@@ -227,15 +230,18 @@ function verdict() {
   return panels.every(settled) ? judged(...panels.map(({ answer }) => answer)) : "";
 }
 
+/** Compare two pictures in the widest gap (without one: outside the points), and among the points. */
 function judged(one, other) {
-  const [p, q] = [one, other].map(spreads), name = ["gap", "outside", "among"].find((place) => !Number.isNaN(p[place]));
-  const chains = [one, other].find(({ method }) => method === "hmc"), rival = chains === one ? other : one;
-  const [sd, truth] = chains === one ? [q[name], p[name]] : [p[name], q[name]], ratio = truth / sd;
-  const values = { where: say(name === "gap" ? "inGap" : name), sd: show(sd), truth: show(truth) };
-  const [first, second] = [rival, rival === one ? other : one].map(({ method }) => say(`methods.${method}`));
-  if (!chains || !(ratio < 1e6)) return say("compare", { ...values, one: first, other: second });
-  const times = Number(Math.max(ratio, 1 / ratio).toPrecision(2));
-  return say(ratio > 1.25 ? "sure" : ratio < 0.8 ? "unsure" : "alike", { ...values, other: first, times });
+  const spread = [one, other].map(spreads), chains = [one, other].find(({ method }) => method === "hmc");
+  const rival = chains === one ? other : one, name = ({ method }) => say(`methods.${method}`);
+  const places = [["gap", "outside"].find((place) => !Number.isNaN(spread[0][place])), "among"];
+  return places.filter((place) => spread[0][place] >= 0).map((place) => {
+    const [p, q] = spread.map((all) => all[place]), [sd, truth] = chains === one ? [q, p] : [p, q], ratio = truth / sd;
+    const values = { where: say(place === "gap" ? "inGap" : place), sd: show(sd), truth: show(truth) };
+    if (!chains || !(ratio < 1e6)) return say("compare", { ...values, one: name(rival), other: name(rival === one ? other : one) });
+    const times = Number(Math.max(ratio, 1 / ratio).toPrecision(2));
+    return say(ratio > 1.25 ? "sure" : ratio < 0.8 ? "unsure" : "alike", { ...values, other: name(rival), times });
+  }).join(" ");
 }
 
 function readingsOf({ answer }) {
@@ -252,5 +258,5 @@ function readingsOf({ answer }) {
 function readings() {
   const [a, b] = panels.map(readingsOf);
   const r_hat = [a, b].map((one) => one?.r_hat).find((value) => value > 0) ?? NaN;
-  return { ...a, r_hat, x: [...GRID], a, b };
+  return { ...a, r_hat, x: [...GRID], a, b, shares: shares() };
 }

@@ -19,7 +19,7 @@ const keyOf = ({ key, code }) => (/^[^ -~]|^Process$/.test(key) ? code.replace("
 
 function pointer(panel) {
   const { canvas } = panel;
-  let moved = false, began = null; // where the pointer went down: one run of changes
+  let moved = false, began = null, hold = 0; // where the pointer went down: one run of changes
   const at = (event) => {
     const box = canvas.getBoundingClientRect(), s = scales(panel);
     const px = event.clientX - box.left, py = event.clientY - box.top;
@@ -33,27 +33,38 @@ function pointer(panel) {
     });
     return best;
   };
-  const REACH = 14;
-  canvas.addEventListener("touchstart", (event) => {
-    if (nearest(at(event.touches[0]), REACH) >= 0) event.preventDefault();
-  }, { passive: false });
+  const REACH = 14, HOLD = 150; // px, ms
+  // A finger that only passes scrolls the page: it takes a point by resting on it, or if it was chosen before.
+  for (const kind of ["touchstart", "touchmove"]) {
+    canvas.addEventListener(kind, (event) => {
+      if (held || drawsGuess(panel) || (kind === "touchstart" && chosen >= 0 && nearest(at(event.touches[0]), REACH) === chosen)) event.preventDefault();
+    }, { passive: false });
+  }
+  canvas.oncontextmenu = (event) => event.pointerType === "touch" && event.preventDefault();
+  function take(found) {
+    chosen = found;
+    held = found >= 0 && !removing();
+    paint();
+  }
   canvas.onpointerdown = (event) => {
-    if (event.button) return;
+    if (event.button || !event.isPrimary) return;
     canvas.setPointerCapture(event.pointerId);
     canvas.focus({ preventScroll: true });
-    const where = at(event);
-    chosen = nearest(where, REACH);
-    [began, moved] = [where, false];
-    held = chosen >= 0 && !removing();
-    paint();
+    const where = at(event), found = nearest(where, REACH);
+    if (drawsGuess(panel)) return guessByPointer(event, where);
+    [began, moved] = [{ ...where, found }, false];
+    if (event.pointerType !== "touch" || found < 0 || found === chosen) return take(found);
+    hold = setTimeout(() => take(found), HOLD);
   };
   canvas.onpointermove = (event) => {
+    if (drawsGuess(panel)) return guessByPointer(event, at(event));
     if (!began) {
       canvas.style.cursor = nearest(at(event), REACH) >= 0 ? "grab" : "";
       return;
     }
     const where = at(event);
-    moved ||= Math.hypot(where.px - began.px, where.py - began.py) > 3;
+    moved ||= Math.hypot(where.px - began.px, where.py - began.py) > (event.pointerType === "touch" && !held ? 8 : 3);
+    if (moved && !held) clearTimeout(hold);
     if (held && moved && chosen >= 0) {
       const next = [...points()];
       next[chosen] = within(where.point);
@@ -61,10 +72,14 @@ function pointer(panel) {
     }
   };
   const end = (event) => {
+    if (drawsGuess(panel)) return guessByPointer(event, at(event));
     if (!began) return;
-    const where = at(event), dragged = held && moved;
+    const where = at(event), dragged = held && moved, { found } = began;
+    clearTimeout(hold);
     held = false;
     began = null;
+    if (event.type === "pointerup" && !moved) take(found); // a tap chooses
+    held = false;
     if (dragged) ask();
     else if (event.type === "pointercancel") return;
     else if (removing()) remove(chosen);
@@ -74,6 +89,7 @@ function pointer(panel) {
   canvas.onpointercancel = end;
   canvas.onkeydown = (event) => {
     const now = points(), key = keyOf(event);
+    if (drawsGuess(panel)) return guessByKey(key) && event.preventDefault();
     const step = { arrowleft: [-0.02, 0], arrowright: [0.02, 0], arrowup: [0, limit / 40], arrowdown: [0, -limit / 40] }[key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (step && chosen >= 0) {

@@ -20,7 +20,7 @@ const START = {
   edited: false, // own points that were made up first: what made them is still their truth
   names: "", zeros: "", // of a table's two columns, with a tab between; zeros are dates
   prior: "gaussian", sigma: 3, sigma1: 1.5, sigma2: 0.1, pi: 0.5,
-  noise: 1, samples: 1, kl: 1, width: 20, layers: 1, tie: "weight", passes: 40, lines: false, language: "en",
+  noise: 1, samples: 1, kl: 1, width: 20, layers: 1, tie: "weight", passes: 40, lines: false, challenge: false, tour: 0, language: "en",
 };
 const SLIDERS = {
   // name: [low, high, step, first, powers of ten?]
@@ -147,7 +147,7 @@ function checked(given) {
     } else {
       const options = {
         a: METHODS, b: METHODS, data: KINDS, language: Object.keys(PLAYGROUND_WORDS),
-        edited: [true, false], ...CHOICES,
+        edited: [true, false], challenge: [true, false], tour: [0, 1, 2, 3, 4, 5, 6, 7, 8], ...CHOICES,
       }[name];
       const same = options.find((option) => String(option) === String(value));
       if (same !== undefined) taken[name] = same;
@@ -189,6 +189,7 @@ function become(next, follow = false) {
   if (others) $("remove").setAttribute("aria-pressed", false);
   fresh ||= others;
   state = next;
+  if (others || next.challenge === false) guess = null; // of other points
   if (chosen >= points().length) chosen = -1;
   refresh();
   return ask(follow);
