@@ -621,7 +621,7 @@ function playgroundEngine() {
     const half = Math.floor(chains[0].length / 2), parts = [];
     if (half < 4) return { rHat: Infinity };
     for (const chain of chains) parts.push(chain.slice(0, half), chain.slice(-half));
-    const all = parts.flatMap((part) => [...part]).sort((p, q) => p - q), middle = all[all.length >> 1];
+    const all = parts.flatMap((part) => [...part]).sort((p, q) => p - q), middle = (all[all.length >> 1] + all[(all.length - 1) >> 1]) / 2;
     const folded = parts.map((part) => Array.from(part, (v) => Math.abs(v - middle)));
     return { rHat: Math.max(...[parts, folded].map((one) => rHat(rankNormalise(one)))) };
   }
