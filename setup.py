@@ -1,4 +1,4 @@
-"""Put the notebooks, JupyterLab's settings, the README and the address into the wheel.
+"""Put the notebooks, the page, JupyterLab's settings, the README and the address into the wheel.
 
 Everything else about the package is in pyproject.toml.
 """
@@ -15,22 +15,23 @@ class WithNotebooks(build_py):
     """A build step that copies the notebooks beside the modules (see _cli/notebooks.py)."""
 
     def run(self) -> None:
-        """Copy the modules, then the notebooks."""
+        """Copy the modules, then the notebooks and the page."""
         super().run()
-        for source, target in self.notebooks().items():
+        for source, target in self.others().items():
             self.mkpath(str(Path(target).parent))
             self.copy_file(source, target)
 
-    def notebooks(self) -> dict[str, str]:
+    def others(self) -> dict[str, str]:
         """Return the target of each file; an editable install copies none."""
         found = [path for kind in ("*.ipynb", "*.md") for path in Path("notebooks").glob(kind)]
-        folder = Path(self.build_lib, "bdl_teach", "_notebooks")
-        copies = {str(path): str(folder / path.name) for path in sorted(found)}
-        return {} if self.editable_mode else copies
+        found += Path("docs", "playground").glob("*.*")
+        package = Path(self.build_lib, "bdl_teach")
+        copies = {str(path): str(package / f"_{path.parent.name}" / path.name) for path in found}
+        return {} if self.editable_mode else dict(sorted(copies.items()))
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         """Return all files that this step makes."""
-        return [*super().get_outputs(include_bytecode), *self.notebooks().values()]
+        return [*super().get_outputs(include_bytecode), *self.others().values()]
 
 
 def readme(repository: str) -> str:

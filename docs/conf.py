@@ -4,11 +4,13 @@ The pages of docs/ and notebooks/ and the guides of the repository are copied to
 folder, with links that are valid there.
 """
 
+import html
 import importlib
 import re
 import shutil
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +23,8 @@ ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(DOCS)]
 
 from floors import draw  # noqa: E402
+
+from bdl_teach._cli.deck.living import FIGURES, address  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REPOSITORY = PYPROJECT["tool"]["bdl_teach"]["repository"]
@@ -51,8 +55,9 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "bdl_teach"
-html_static_path = [str(MATHJAX), "site.css"]
+html_static_path = [str(MATHJAX), "site.css", "frames.js"]
 html_css_files = ["site.css"]
+html_js_files = ["frames.js"]
 html_copy_source = False
 html_show_search_summary = False  # a page opened from a folder may not fetch another one
 html_theme_options = {"source_repository": REPOSITORY} if REPOSITORY else {}
@@ -60,6 +65,12 @@ mathjax_path = "tex-svg-full.js"
 mathjax3_config = {"options": {"enableMenu": False}, "tex": {"tags": "none"}}
 
 STILL = "*On this page no model runs. [In the notebook](../install.md) the picture moves.*"
+LIVING = """*Above is a stored picture. Below, move something: the page refits the same points in
+your browser. [In the notebook](../install.md) the explorer itself moves, with all its controls.*
+
+<iframe class="living" src="../playground/index.html{address}" title="{title}" loading="lazy">
+</iframe>
+"""
 
 
 def setup(app: Any) -> None:
@@ -120,7 +131,7 @@ def submodules(name: str) -> list[str]:
 def chapter(path: Path) -> Any:
     """Read a stored notebook; give pictures their descriptions, and fold solutions."""
     notebook = nbformat.read(path, as_version=4)
-    cells = []
+    cells, figures = [], living(int(path.stem[:2]))
     for cell in notebook.cells:
         if "launch" in cell.metadata.get("tags", ()):
             continue
@@ -133,9 +144,18 @@ def chapter(path: Path) -> Any:
                 alt = output.metadata.get("image/png", {}).get("alt", "")
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
         if "explorer" in tags:
-            cells.append(nbformat.v4.new_markdown_cell(STILL))
+            below = next(figures, STILL)
+            cells.append(nbformat.v4.new_markdown_cell(below))
     notebook.cells = cells
     return notebook
+
+
+def living(number: int) -> Iterator[str]:
+    """Yield what stands below the first explorer's still of a chapter that has a living figure."""
+    place = address(number)
+    if place is not None:
+        title = FIGURES[number][1]["title"]
+        yield LIVING.format(address=html.escape(place), title=f"{title}: refitted in the browser")
 
 
 def add_playground(app: Any, _: object) -> None:

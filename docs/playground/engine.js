@@ -145,30 +145,55 @@ function playgroundEngine() {
     };
   }
 
-  /** The same for a network 1-H-1, unit by unit, which is three times as fast. */
-  function shallowSquares(H, x, y) {
-    const residual = new Float64Array(x.length);
+  /**
+   * The same for a network 1-H-1, unit by unit: f is a line between two kinks, so that each unit only
+   * changes slope and level at the first point beyond its kink, and sums over the points at which it
+   * is on are differences of running sums.
+   */
+  function shallowSquares(H, xs, ys) {
+    const n = xs.length, order = Array.from(xs, (_, i) => i).sort((i, j) => xs[i] - xs[j]);
+    const [x, y] = [xs, ys].map((values) => Float64Array.from(order, (i) => values[i]));
+    const [slope, level, sum, moment] = Array.from({ length: 4 }, () => new Float64Array(n + 1));
+    const beyond = new Int32Array(H), cells = 128 / (x[n - 1] - x[0]), cell = (at) => Math.floor((at - x[0]) * cells);
+    const table = Int32Array.from({ length: 129 }, (_, c) => x.findIndex((at) => !(cell(at) < c)));
+    function first(kink) { // the first point beyond a kink
+      if (kink < x[0]) return 0;
+      if (!(kink < x[n - 1])) return n; // NaN, too: such a unit is off
+      let i = table[cell(kink)];
+      while (x[i] < kink) i++;
+      return i;
+    }
     return function evaluateSquares(w, gradient) {
-      for (let i = 0; i < x.length; i++) residual[i] = w[3 * H] - y[i];
+      slope.fill(0);
+      level.fill(0);
+      level[0] = w[3 * H];
       for (let k = 0; k < H; k++) {
-        const a = w[k], b = w[H + k], u = w[2 * H + k];
-        for (let i = 0; i < x.length; i++) residual[i] += u * Math.max(0, a * x[i] + b);
+        const a = w[k] + 0, b = w[H + k], u = w[2 * H + k], i = (beyond[k] = first(-b / a)); // no −0
+        const sign = a < 0 ? -1 : 1;
+        slope[i] += sign * u * a;
+        level[i] += sign * u * b;
+        if (sign > 0) continue;
+        slope[0] += u * a;
+        level[0] += u * b;
+      }
+      let total = 0;
+      for (let i = 0, s = 0, l = 0; i < n; i++) {
+        s += slope[i];
+        l += level[i];
+        const residual = s * x[i] + l - y[i];
+        total += 0.5 * residual * residual;
+        sum[i + 1] = sum[i] + residual;
+        moment[i + 1] = moment[i] + residual * x[i];
       }
       for (let k = 0; k < H; k++) {
-        const a = w[k], b = w[H + k], u = w[2 * H + k];
-        let slope = 0, sum = 0; // of the points at which the unit is on
-        for (let i = 0; i < x.length; i++) {
-          if (a * x[i] + b > 0) {
-            slope += residual[i] * x[i];
-            sum += residual[i];
-          }
-        }
-        gradient[k] = u * slope;
-        gradient[H + k] = u * sum;
-        gradient[2 * H + k] = a * slope + b * sum;
+        const a = w[k], b = w[H + k], u = w[2 * H + k], i = beyond[k];
+        const residuals = a < 0 ? sum[i] : sum[n] - sum[i], moments = a < 0 ? moment[i] : moment[n] - moment[i];
+        gradient[k] = u * moments;
+        gradient[H + k] = u * residuals;
+        gradient[2 * H + k] = a * moments + b * residuals;
       }
-      gradient[3 * H] = residual.reduce((sum, one) => sum + one, 0);
-      return residual.reduce((sum, one) => sum + 0.5 * one * one, 0);
+      gradient[3 * H] = sum[n];
+      return total;
     };
   }
 
@@ -496,7 +521,7 @@ function playgroundEngine() {
     const momentum = new Float64Array(size);
     for (let i = 0; i < size; i++) w[i] = start ? start[i] : prior.draw(next, draw);
     let u = energy(w, gradient);
-    let stepSize = options.stepSize || 0.01, mean = Math.log(10 * stepSize), error = 0, average = 0;
+    let stepSize = options.stepSize || 0.01, mean = Math.log((options.stepSize ? 1 : 10) * stepSize), error = 0, average = 0;
     const kept = [], recent = []; // `recent`: the last 25 states of the warm-up
     const chain = { kept, recent, done: 0, run, at: () => w, stepSize: () => stepSize };
 
@@ -596,7 +621,7 @@ function playgroundEngine() {
     const half = Math.floor(chains[0].length / 2), parts = [];
     if (half < 4) return { rHat: Infinity };
     for (const chain of chains) parts.push(chain.slice(0, half), chain.slice(-half));
-    const all = parts.flatMap((part) => [...part]).sort((p, q) => p - q), middle = all[all.length >> 1];
+    const all = parts.flatMap((part) => [...part]).sort((p, q) => p - q), middle = (all[all.length >> 1] + all[(all.length - 1) >> 1]) / 2;
     const folded = parts.map((part) => Array.from(part, (v) => Math.abs(v - middle)));
     return { rHat: Math.max(...[parts, folded].map((one) => rHat(rankNormalise(one)))) };
   }
@@ -631,7 +656,7 @@ function playgroundEngine() {
 
   return {
     network, evaluate, squares, makePrior, potential, mapTrainer, bbbTrainer, freeEnergy,
-    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, STEPS,
+    lowest, exactEnergy, describe, hmcChain, moments, join, diagnose, uniform, normal, normals, adam, tail, STEPS,
   };
 }
 

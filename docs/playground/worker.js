@@ -9,11 +9,11 @@
  *   watch   wait after each answer
  *   {id, on}  go on by so many steps after an answer that waits, or draws after the first ones
  */
-function playgroundWorker(engine) {
+function playgroundWorker(engine, tell) {
   const SLICE_MS = 8; // so long a newer question waits at most
   const MEMBERS = 10; // networks of an ensemble
-  const WARM_UP = 500, KEPT = 500; // transitions of each chain
-  const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 30 }; // steps while a hand moves
+  const WARM_UP = 500, KEPT = 1000; // transitions of each chain
+  const FOLLOW = { map: 300, bbb: 400, ensemble: 60, hmc: 40 }; // steps while a hand moves
 
   let question = null; // the latest
   let work = null; // {id, follow, watch, parts, waits, on}: `parts` yields an answer at times, and may wait then
@@ -22,7 +22,7 @@ function playgroundWorker(engine) {
   const channel = new MessageChannel();
   channel.port1.onmessage = slice;
 
-  onmessage = ({ data: told }) => {
+  return function hear({ data: told }) {
     if (told.on !== undefined) {
       if (!work?.waits || work.id !== told.id) return;
       Object.assign(work, { waits: false, on: told.on });
@@ -30,8 +30,7 @@ function playgroundWorker(engine) {
       return;
     }
     question = told;
-    // A follower's fit is short and goes on to its end: else a fast hand would never see one.
-    if (!work || work.waits || !work.follow) begin();
+    begin();
   };
 
   function begin() {
@@ -42,7 +41,7 @@ function playgroundWorker(engine) {
     const problem = { ...q.problem, net, prior: engine.makePrior(q.problem.prior) };
     if (q.from) last = { method, net, trainers: [q.from] };
     const same = last && last.method === method && last.net.nWeights === net.nWeights;
-    const make = { hmc: chains, lowest: search }[method] || trained;
+    const make = { hmc: chains, lowest: search }[method] || (method in engine.methods ? further : trained);
     work = { id, follow, watch, parts: make(q, problem, same && follow ? last : null) };
     call();
   }
@@ -58,11 +57,9 @@ function playgroundWorker(engine) {
     const start = performance.now();
     while (performance.now() - start < SLICE_MS) {
       const { value, done } = work.parts.next(work.on);
-      if (value) postMessage({ id: work.id, follow: work.follow, ...value });
+      if (value) tell({ id: work.id, follow: work.follow, ...value });
       work.waits = done || Boolean(value && (value.final || work.watch));
-      if (!work.waits) continue;
-      if (question.id !== work.id) begin();
-      return;
+      if (work.waits) return;
     }
     call();
   }
@@ -89,6 +86,26 @@ function playgroundWorker(engine) {
       for (const trainer of trainers) for (; trainer.done < steps; yield) trainer.run(50);
       yield answer();
     }
+  }
+
+  /** One of the methods of methods.js, with one hidden layer; of some starts that of lowest F. */
+  function* further(q, problem, from) {
+    const net = engine.network(q.problem.hidden.slice(0, 1)), starts = q.method === "learnt" && !from ? 3 : 1;
+    let best = null;
+    for (let k = 0; k < starts; k++) {
+      const options = { ...q, seed: q.seed + 1000 * k, from: from?.trainers[0] };
+      const trainer = engine.methods[q.method]({ ...problem, net }, options), { steps } = trainer;
+      const answer = () => ({ ...trainer.describe(q.grid), step: trainer.done, steps });
+      for (let n = q.method === "pbp" ? 1 : 50; trainer.done < steps; trainer.run(n)) {
+        if (q.watch) n = yield { ...answer(), final: false };
+        else yield;
+      }
+      const found = answer();
+      if (best && !(found.total < best.total)) continue;
+      last = { method: q.method, net, trainers: [trainer] };
+      best = found;
+    }
+    yield { ...best, final: true };
   }
 
   /** Some searches for the lowest free energy; the page takes the best of all workers. */

@@ -69,7 +69,8 @@ def test_wheel_contains_package_notebooks_and_settings(site: Path) -> None:
     package = {name for name in checked_out() if name.startswith("bdl_teach/")}
     beside = {path.name for path in notebooks.files()}
     assert "TEACHING.md" in beside
-    assert held == package | {f"bdl_teach/_notebooks/{name}" for name in beside}
+    page = {f"bdl_teach/_playground/{name}" for name in files(ROOT / "docs" / "playground")}
+    assert held == package | page | {f"bdl_teach/_notebooks/{name}" for name in beside}
     (data,) = site.glob("*.data/data")
     assert files(data) == {name for name in files(ROOT / "jupyter") if name.endswith(".json")}
     (points,) = site.glob("*.dist-info/entry_points.txt")

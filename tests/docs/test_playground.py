@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from matplotlib import rcParams
+from playground_page import DOCS, PHONE, PLACE, opened, readings, shown, state, swipe
 from playwright.sync_api import Browser, Page
 
 from bdl_teach import datasets, densities
@@ -20,8 +21,6 @@ from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import evaluate_weights
 
 TABLES = Path(__file__).resolve().parents[1] / "datasets" / "tables.json"
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "playground"
-PAGE = (DOCS / "index.html").as_uri()
 PACKAGE = Path(datasets.__file__).parents[1]
 PRIORS = {
     "gaussian": ({"sigma": 2.0}, densities.Gaussian(2.0)),
@@ -32,22 +31,6 @@ PRIORS = {
 }
 
 pytestmark = pytest.mark.browser
-
-
-def opened(
-    browser: Browser, state: str = "", script: str = "", **options: Any
-) -> tuple[Page, list[str]]:
-    """Open the playground; return its page, and a list that collects its errors and requests."""
-    page = browser.new_context(**{"locale": "en-GB", **options}).new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text))
-    page.on("request", lambda r: r.url.startswith("http") and faults.append(r.url))
-    page.add_init_script(script)
-    page.set_default_timeout(120_000)
-    page.goto(f"{PAGE}#{state}")
-    page.evaluate("window.playground.ready.then(() => true)")
-    return page, faults
 
 
 @pytest.fixture(scope="module")
@@ -196,29 +179,6 @@ def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of draws ``[chains, s, m]`` and its standard error by the ESS."""
     _, ess = mcmc.diagnose(draws)
     return draws.mean((0, 1)), draws.std((0, 1)) / np.sqrt(ess)
-
-
-PLACE = """([x, y]) => {
-    const box = document.querySelector("canvas").getBoundingClientRect();
-    const [w, h] = [box.width - 58, box.height - 38]; // the margins hold the labels
-    return [box.left + 47 + (x + 1) / 2 * w, box.top + 11 + (1 - y) / 2 * h];
-}"""
-
-
-def readings(page: Page, **state: Any) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate("(s) => window.playground.set(s)", state)
-    return found
-
-
-def state(page: Page) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate("window.playground.state()")
-    return found
-
-
-def shown(page: Page) -> str:
-    """Return the verdict after the next painted frame."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-    return page.inner_text("#verdict")
 
 
 def test_points_are_dragged_added_removed_and_restored_by_undo(browser: Browser) -> None:
@@ -398,11 +358,16 @@ def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("how", ["throw 1", "setTimeout(() => this.onerror(new Event('error')))"])
-def test_blocked_workers_are_named_and_hang_nobody(browser: Browser, how: str) -> None:
+def test_without_workers_the_page_itself_fits_and_says_so(browser: Browser, how: str) -> None:
     rest = "postMessage() {} terminate() {}"
-    page, faults = opened(browser, script=f"Worker = class {{ constructor() {{ {how} }} {rest} }}")
-    assert readings(page, sigma=2)["a"] is None and faults == []
-    assert "refuses workers" in page.inner_text("figcaption >> nth=1")
+    blocked = f"Worker = class {{ constructor() {{ {how} }} {rest} }}"
+    page, faults = opened(browser, "n=8", script=blocked)
+    found = readings(page, sigma=2)
+    assert found["a"]["rests"] and found["r_hat"] < 2 and faults == []
+    assert "refuses workers" in page.inner_text("#slow")
+    page.evaluate("""() => Promise.all([0, 1, 2].map((y) =>
+        change({points: [[-0.5, 0], [0, y], [0.5, 0]]}, {follow: true, run: "drag"})))""")
+    assert "follows your hand" in page.inner_text("figcaption >> nth=1")
 
 
 def test_every_promise_of_the_page_settles(browser: Browser) -> None:
@@ -528,13 +493,6 @@ def test_controls_without_effect_are_disabled(page: Page) -> None:
     assert not page.evaluate(idle, "samples")
 
 
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "has_touch": True,
-    "is_mobile": True,
-}
-
-
 @pytest.mark.parametrize(
     ("language", "options"),
     [
@@ -554,14 +512,25 @@ def test_playground_is_accessible_and_fits_the_screen(
     assert page.evaluate("document.documentElement.lang") == language
 
 
-def test_finger_drags_a_point_without_scrolling_the_page(browser: Browser) -> None:
+def test_finger_that_rests_on_a_point_drags_it_without_scrolling(browser: Browser) -> None:
     page, _ = opened(browser, "b=map&points=-0.5,0;0,0;0.5,0", **PHONE)
     x, y = page.evaluate(PLACE, [0, 0])
-    touch = page.context.new_cdp_session(page)
-    for kind, dy in (("Start", 0), ("Move", 20), ("Move", 45), ("End", None)):
-        points = [] if dy is None else [{"x": x, "y": y + dy}]
-        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    swipe(page, x, y, 0, 45, wait_ms=400)
     assert state(page)["points"][1][1] < -1 and page.evaluate("scrollY") == 0
+    x, y = page.evaluate(PLACE, [0.5, 0])
+    page.touchscreen.tap(x, y)
+    swipe(page, x, y, 0, 45)  # it was chosen: no need to rest
+    assert state(page)["points"][2][1] < -1 and len(state(page)["points"]) == 3
+
+
+def test_twenty_swipes_over_the_picture_move_no_point(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=map", **PHONE)
+    before, rng = state(page)["points"], np.random.default_rng(0)
+    for x, y in before[:20]:
+        page.evaluate("scrollTo(0, 0)")
+        at = page.evaluate(PLACE, [x, y / 30])
+        swipe(page, *at, float(rng.choice([-60, 0, 60])), float(rng.choice([-120, 90])))
+    assert state(page)["points"] == before
 
 
 def test_page_has_the_marks_of_the_package(browser: Browser) -> None:
@@ -574,7 +543,10 @@ def test_page_has_the_marks_of_the_package(browser: Browser) -> None:
             return before.apply(this, path);
         };
     }"""
-    page, _ = opened(browser, "lines=true&n=8", record)
+    page, _ = opened(browser, "lines=true&n=8&noise=2", record)
+    page.wait_for_function("playground.readings().a.rests && playground.readings().r_hat <= 1.02")
+    page.evaluate("() => { drawn.clear(); paint(); }")
+    page.wait_for_function("drawn.size > 8")
     marks = page.evaluate("PLAYGROUND_MARKS")
     assert marks == json.loads((PACKAGE / "marks.json").read_text("utf-8"))
     marks = [mark for mark in marks if not mark["name"].endswith(("energy", "cost"))]

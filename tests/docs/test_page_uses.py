@@ -1,0 +1,304 @@
+"""Test how the page is used: its controls, its address, embedded, the tour, and draw first."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playground_page import DOCS, PAGE, PHONE, opened, readings, shown, state
+from playwright.sync_api import Browser, Page
+
+from bdl_teach._cli.deck import living
+
+pytestmark = pytest.mark.browser
+POINTS = [[-0.8, -2.0], [-0.5, 1.0], [-0.4, 2.0], [0.3, 1.5], [0.4, -1.0], [0.6, -3.0]]
+# name: (a value that is not the default, the methods whose fit it changes, what else is set)
+CHANGES: dict[str, tuple[Any, tuple[str, str], dict[str, Any]]] = {
+    "sigma": (1.0, ("bbb", "hmc"), {}),
+    "noise": (2.0, ("bbb", "hmc"), {}),
+    "width": (8, ("laplace", "hmc"), {}),
+    "layers": (2, ("map", "hmc"), {}),
+    "prior": ("mixture", ("bbb", "hmc"), {}),
+    "sigma1": (3.0, ("bbb", "hmc"), {"prior": "mixture"}),
+    "sigma2": (0.3, ("bbb", "hmc"), {"prior": "mixture"}),
+    "pi": (0.9, ("bbb", "hmc"), {"prior": "mixture"}),
+    "kl": (0.1, ("bbb", "bbb"), {}),
+    "samples": (5, ("bbb", "bbb"), {"layers": 2}),
+    "tie": ("all", ("learnt", "learnt"), {}),
+    "passes": (3, ("pbp", "pbp"), {}),
+    "seed": (5, ("dropout", "ensemble"), {"points": None}),
+    "n": (12, ("linear", "map"), {"points": None}),
+    "data": ("line", ("linear", "map"), {"points": None}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_control_changes_both_fits(browser: Browser, name: str) -> None:
+    value, (a, b), beside = CHANGES[name]
+    page, faults = opened(browser, "a=map&b=map")
+    given = {"a": a, "b": b, "points": POINTS, "language": "en", **beside}
+    before = readings(page, **given)
+    after = readings(page, **{name: value})
+    for key in "ab":
+        moved = np.subtract(before[key]["mean"], after[key]["mean"])
+        assert np.abs(moved).max() > 1e-3, key
+    assert faults == []
+
+
+def test_state_with_nothing_at_its_default_survives_the_address(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=map")
+    start, values = page.evaluate("START"), {name: row[0] for name, row in CHANGES.items()}
+    values |= {
+        "a": "pbp",
+        "b": "linear",
+        "points": POINTS,
+        "units": [2000, 2, 10, 3],
+        "edited": True,
+    }
+    values |= {"names": "day\trent", "zeros": "2026-01-01\t", "lines": True, "language": "ru"}
+    values |= {"challenge": True, "tour": 5}
+    assert values.keys() == start.keys()
+    assert all(values[name] != start[name] for name in start)
+    readings(page, **values)
+    page.wait_for_function("location.hash.includes('pbp')")
+    other = state(opened(browser, page.url.partition("#")[2])[0])
+    assert {name: other[name] for name in values} == values
+
+
+def test_bands_are_two_standard_deviations_wide(browser: Browser) -> None:
+    record = """window.bands = [];
+        const lineTo = CanvasRenderingContext2D.prototype.lineTo;
+        const begin = CanvasRenderingContext2D.prototype.beginPath;
+        const fill = CanvasRenderingContext2D.prototype.fill;
+        CanvasRenderingContext2D.prototype.beginPath = function () {
+            this.ys = [];
+            begin.apply(this);
+        };
+        CanvasRenderingContext2D.prototype.lineTo = function (x, y) {
+            this.ys.push(y);
+            lineTo.call(this, x, y);
+        };
+        CanvasRenderingContext2D.prototype.fill = function () {
+            if (this.ys.length === 242) bands.push(this.ys);
+            fill.apply(this);
+        };"""
+    page, _ = opened(browser, "a=pbp&b=linear&noise=2", record)
+    page.evaluate("() => { bands.length = 0; paint(); }")
+    page.wait_for_function("bands.length >= 4")
+    bands = page.evaluate("bands.map((ys) => ys.map((y) => scales(panels[0]).unY(y)))")
+    found = page.evaluate("[playground.readings(), ...panels.map((p) => p.answer.noise ?? 2)]")
+    wanted = []
+    for key, noise in zip("ab", found[1:], strict=True):
+        sd = np.array(found[0][key]["sd"])
+        wanted += [(key, np.hypot(sd, noise)), (key, sd)]
+    for band, (key, sd) in zip(bands, wanted, strict=False):
+        upper, lower = np.array(band[:121]), np.array(band[:120:-1])
+        np.testing.assert_allclose((upper - lower) / 2, 2 * sd, rtol=1e-6)
+        np.testing.assert_allclose((upper + lower) / 2, found[0][key]["mean"], atol=1e-6)
+
+
+def written(value: float) -> str:
+    """Write a number with three significant digits, as the page does."""
+    size = int(np.floor(np.log10(abs(value))))
+    return f"{float(f'{value:.3g}'):.{max(0, 2 - size)}f}"
+
+
+def test_verdict_says_what_the_readings_say(browser: Browser) -> None:
+    page, _ = opened(browser, "n=12&noise=2")
+    page.wait_for_function("document.getElementById('verdict').textContent.includes('sd')")
+    found, points = page.evaluate("playground.readings()"), np.array(state(page)["points"])
+    x = np.sort(points[:, 0])
+    widest = int(np.argmax(np.diff(x)))
+    places = {"Between": np.linspace(x[widest], x[widest + 1], 41)}
+    inside = np.linspace(x[0], x[-1], 41)
+    gap = (inside > x[widest]) & (inside < x[widest + 1])
+    places["Among"] = inside[~gap]
+    for place, at in places.items():
+        q, p = (np.interp(at, found["x"], found[key]["sd"]).mean() for key in "ab")
+        said = re.search(rf"{place} the points .*?(?=Among|$)", shown(page))
+        assert said and f"sd {written(q)}" in said[0] and written(p) in said[0]
+        word = "too sure" if p > 1.25 * q else "too unsure" if p < 0.8 * q else "about as sure"
+        assert word in said[0]
+
+
+HOST = """<!doctype html><body><iframe style="width: 700px" src="{src}"></iframe><script>
+    window.told = [];
+    addEventListener("message", ({{data}}) => told.push(data.playground.height));
+</script>"""
+
+
+def test_small_page_shows_what_its_address_chose_and_obeys_its_host(
+    browser: Browser, tmp_path: Path
+) -> None:
+    view = "?ui=min&controls=sigma,lines&panels=1&title=My title&theme=light"
+    (tmp_path / "host.html").write_text(HOST.format(src=f"{PAGE}{view}#a=map"))
+    page = browser.new_page()
+    page.goto((tmp_path / "host.html").as_uri())
+    frame = page.frames[1]
+    frame.evaluate("playground.ready.then(() => true)")
+    assert frame.locator("input[type=range]:visible").count() == 1
+    assert frame.locator("canvas:visible").count() == 1
+    assert frame.inner_text("h1") == "My title" and not frame.is_visible("#share")
+    height = frame.evaluate("document.body.getBoundingClientRect().height")
+    page.wait_for_function("(h) => Math.abs(told.at(-1) - h) <= 1", arg=height)
+    ask = "frames[0].postMessage({playground: {theme: 'dark'}}, '*')"
+    assert not frame.evaluate("document.documentElement.classList.contains('dark')")
+    page.evaluate(ask)
+    frame.wait_for_function("document.documentElement.classList.contains('dark')")
+    frame.locator("#slider-sigma").press("ArrowRight")
+    frame.click("#reset")
+    assert frame.evaluate("playground.state().a") == "map"
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", living.FIGURES)
+def test_living_figure_is_one_file_that_refits(
+    browser: Browser, tmp_path: Path, chapter: int
+) -> None:
+    text = living.living_figure(chapter)
+    assert text is not None
+    quoted = text.replace("&", "&amp;").replace('"', "&quot;")
+    deck = f'<iframe srcdoc="{quoted}" style="width: 960px; height: 540px"></iframe>'
+    (tmp_path / "deck.html").write_text(deck, "utf-8")
+    page, asked = browser.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: asked.append(str(error)))
+    page.goto((tmp_path / "deck.html").as_uri())
+    frame = page.frames[1]
+    frame.evaluate("playground.ready.then(() => true)")
+    held = np.array(frame.evaluate("playground.state().points"))
+    data = living.FIGURES[chapter][0]
+    np.testing.assert_allclose(held, np.c_[data.x[:, 0], data.y[:, 0]], atol=1e-4)
+    before = frame.evaluate("playground.readings().mean")
+    name = "passes" if chapter == 7 else "noise" if chapter in (1, 3) else "sigma"
+    frame.locator(f"#slider-{'noise' if chapter == 10 else name}").press("ArrowRight")
+    frame.wait_for_function("(old) => playground.readings().mean[60] !== old", arg=before[60])
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight + 1")
+    assert [url for url in asked if not url.startswith(("blob:", "file:"))] == []
+    assert sum(url.startswith("file:") for url in asked) == 1
+    page.close()
+
+
+def test_no_living_figure_for_a_chapter_without_one() -> None:
+    assert living.living_figure(2) is None and living.address(2) is None
+
+
+def draw(page: Page, *places: tuple[float, float]) -> None:
+    """Draw a stroke over the second picture, in its own coordinates."""
+    to = """([x, y]) => {
+        const box = panels[1].canvas.getBoundingClientRect(), s = scales(panels[1]);
+        return [box.left + s.x(x), box.top + s.y(y)];
+    }"""
+    page.mouse.move(*page.evaluate(to, places[0]))
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*page.evaluate(to, place), steps=5)
+    page.mouse.up()
+
+
+def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> None:
+    page, faults = opened(browser, "n=12&noise=2&challenge=true")
+    assert page.get_attribute("#challenge", "aria-pressed") == "true"
+    assert "hidden" in page.inner_text("figcaption >> nth=1")
+    draw(page, (-1, 12), (0, 9), (1, 15))
+    draw(page, (-1, -12), (0, -9), (1, -15))
+    canvas = page.locator("canvas").nth(1)
+    for key in ("n", "ArrowRight", "ArrowUp"):
+        canvas.press(key)
+    assert "edge at x" in page.inner_text("#told") and len(state(page)["points"]) == 12
+    page.click("#see")
+    page.wait_for_function("document.getElementById('verdict').textContent.includes('%')")
+    found = page.evaluate("""() => ({...playground.readings(), limit,
+        drawn: [0, 1].map((k) => [...GRID].map((x) => edgeAt(k, x)))})""")
+    upper, lower = (np.array(edge) for edge in found["drawn"])
+    assert upper[0] == pytest.approx(12, abs=0.5) and lower[60] == pytest.approx(-9, abs=3)
+
+    def share(one: np.ndarray, other: np.ndarray) -> float:
+        one, other = (np.clip(band, -found["limit"], found["limit"]) for band in (one, other))
+        both = np.maximum(0, np.minimum(one[1], other[1]) - np.maximum(one[0], other[0]))
+        either = one[1] - one[0] + other[1] - other[0] - both
+        return float(both.sum() / either.sum())
+
+    q, p = (np.array(found[key]["mean"]) + np.outer([-2, 2], found[key]["sd"]) for key in "ab")
+    mine, theirs = share(np.sort([lower, upper], axis=0), p), share(q, p)
+    said = re.findall(r"(\d+) %", page.inner_text("#verdict"))
+    assert [float(s) for s in said] == pytest.approx([100 * mine, 100 * theirs], abs=0.51)
+    assert ("you beat it" in page.inner_text("#verdict")) == (round(mine, 2) > round(theirs, 2))
+    assert faults == []
+
+
+@pytest.mark.parametrize("options", [{}, PHONE])
+def test_tour_has_eight_steps_with_two_controls_at_most(
+    browser: Browser, options: dict[str, Any]
+) -> None:
+    page, faults = opened(browser, "n=8&noise=2", **options)
+    page.click("#begin")
+    sentences = []
+    for step in range(1, 9):
+        sentences.append(page.inner_text("#sentence"))
+        assert f"{step}/8" in sentences[-1] and state(page)["tour"] == step
+        assert page.locator("[data-control]:visible").count() <= 2
+        assert state(page)["n"] == 8
+        page.wait_for_function("(k) => location.hash.includes(`tour=${k}`)", arg=step)
+        if step < 8:
+            page.click("#next")
+    assert all(one != other for one, other in pairwise(sentences))
+    page.wait_for_function(
+        "document.querySelectorAll('figcaption')[1].textContent.includes('correlation')"
+    )
+    correlation = page.evaluate("cloud.correlation")
+    assert abs(correlation) > 0.5
+    again, _ = opened(browser, page.url.partition("#")[2])
+    assert again.inner_text("#sentence") == sentences[-1]
+    page.click("#next")
+    assert state(page)["tour"] == 0 and page.is_visible("#reset") and faults == []
+
+
+def test_film_is_saved_and_link_is_coded(browser: Browser) -> None:
+    page, faults = opened(browser, "a=map&b=map&n=8")
+    with page.expect_download() as saved:
+        page.click("#record")
+    assert saved.value.suggested_filename == "bayes-map-map.webm"
+    assert saved.value.path().stat().st_size > 3000
+    page.click("#share")
+    dark = page.evaluate("""() => {
+        const {width} = $("code"), code = leanQr.generate($("text").value);
+        const pixels = $("code").getContext("2d").getImageData(0, 0, width, width).data;
+        const wrong = [...Array(code.size ** 2).keys()].filter((k) => {
+            const [x, y] = [k % code.size, Math.floor(k / code.size)];
+            return code.get(x, y) !== pixels[4 * ((y + 3) * width + x + 3)] < 128;
+        });
+        return [code.size, wrong.length];
+    }""")
+    assert dark[0] > 20 and dark[1] == 0 and faults == []
+
+
+def test_truth_follows_the_hand(browser: Browser) -> None:
+    """While a point moves, HMC answers again and again; at rest its chains are judged anew."""
+    page, _ = opened(browser, "n=12&noise=2")
+    answers, said = page.evaluate("""async () => {
+        const seen = new Set(), said = [], {points} = playground.state(), from = performance.now();
+        while (performance.now() - from < 3000) {
+            points[0] = [points[0][0], 6 * Math.sin(performance.now() / 500)];
+            change({points: points.map((p) => [...p])}, {follow: true, run: "drag"});
+            await new Promise((done) => setTimeout(done, 16));
+            const {answer} = panels[1];
+            if (answer.follow) seen.add(answer.mean[60]);
+            said.push($("verdict").textContent);
+        }
+        return [seen.size, said.slice(20)];
+    }""")
+    assert answers > 10 and all("follow your hand" in one for one in said)
+    page.evaluate("ask()")
+    page.wait_for_function("playground.readings().r_hat <= 1.02")
+
+
+def test_page_stays_small() -> None:
+    files = [path for path in DOCS.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 220_000
+    ours = [path for path in DOCS.glob("*.js")]
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in ours) <= 3600
