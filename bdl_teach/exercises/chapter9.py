@@ -32,7 +32,7 @@ exercise(
     lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
     "distances for squares: the distances are squared before they are added.",
     lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
-)(lambda p, labels: metrics.brier_score(p, labels))
+)(lambda p, labels: np.mean(np.sum((p - np.eye(p.shape[1])[labels]) ** 2, axis=1)))
 
 exercise(
     "9.2",
@@ -56,6 +56,12 @@ def _binned(confidence: Any, right: Any, n_bins: Any) -> Any:
     return sum(abs(part.sum()) for part in parts) / len(confidence)
 
 
+def _unweighted(p: Any, labels: Any, n_bins: Any) -> Any:
+    order = np.argsort(p.max(axis=1), kind="stable")
+    gaps = (p.argmax(axis=1) == labels)[order] - p.max(axis=1)[order]
+    return np.mean([abs(part.mean()) for part in np.array_split(gaps, n_bins)])
+
+
 # Of ten answers the seventh and eighth in confidence are right. Only four bins that end at 3, 6, 8
 # and 10 have a bin with just these two.
 _PLACE = _A([3, 8, 1, 0, 5, 9, 2, 7, 6, 4])
@@ -70,6 +76,8 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
     lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
     "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
     lambda p, labels, n_bins: _binned(p.max(axis=1), p.argmax(axis=1) == labels, n_bins),
+    "the bins are not weighted: a bin counts as often as it holds pictures.",
+    lambda p, labels, n_bins: _unweighted(p, labels, n_bins),
     "the answers stay behind: sort confidences and right answers by one order.",
     lambda p, labels, n: _binned(np.sort(p.max(axis=1)), p.argmax(axis=1) == labels, n),
 )
@@ -127,6 +135,11 @@ def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
     lambda p, labels: abs(_deviation(p, labels)),
     "one coin for all: the coins differ: add c (1 − c) over the pictures.",
     lambda p, labels: _surplus(p, labels) / np.sqrt(len(p) * (c := p.max(axis=1).mean()) * (1 - c)),
+    "the coin of the accuracy: if the confidences are true, each c is a coin.",
+    lambda p, labels: (
+        _surplus(p, labels)
+        / np.sqrt(len(p) * (share := np.mean(p.argmax(axis=1) == labels)) * (1 - share))
+    ),
     "variance for sd: compare the sum with its sd: take the root.",
     lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
     "the luck of one picture: the variance of a mean is n times smaller than that of one.",
