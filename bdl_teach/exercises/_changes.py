@@ -1,13 +1,14 @@
 """Find the change of a right formula that explains a wrong answer: a term left out, a sign."""
 
 import ast
+import copy
 import inspect
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import chain, combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -73,13 +74,12 @@ _OFTEN = ("term", "sign", "factor", "inverse", "power")  # changes that come in 
 
 
 class _Change(NamedTuple):
-    """A change of a formula: its name, a hint, the new expression, and how to put one there."""
+    """A change of a formula: its name, a hint, and the new expression for an old one."""
 
     name: str
     hint: str
     old: ast.expr
     new: ast.expr
-    put: Callable[[ast.expr], None]
 
 
 def explain(
@@ -137,11 +137,12 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         pairs = [combinations(by_name[_NAMES[word]], 2) for word in _OFTEN]
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
-        for change in group:
-            change.put(change.new)
+        before = [(change.old, type(change.old), vars(change.old)) for change in group]
+        for change in group[::-1]:  # inner places first
+            _become(change.old, type(change.new), vars(change.new))
         code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
-        for change in group[::-1]:
-            change.put(change.old)
+        for node, kind, parts in before:
+            _become(node, kind, parts)
         scope = dict(reference.__globals__)
         exec(code, scope)
         hint = group[0].hint if places == 1 else _TWICE
@@ -162,7 +163,7 @@ def _formula(reference: Function) -> ast.Module:
         made.body = helpers[reference.__name__].body
     formula = ast.Module([made], [])
     for node in formula.body:
-        for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+        for name in _names(node):
             if (helper := helpers.pop(name, None)) and not helper.decorator_list:
                 formula.body.append(helper)
     return formula
@@ -170,56 +171,50 @@ def _formula(reference: Function) -> ast.Module:
 
 def _changes(formula: ast.Module, names: Sequence[str]) -> Iterator[_Change]:
     """Yield each change of an expression of a formula, whose arguments have these ``names``."""
+    function: Any
+    node: Any
     for function in formula.body:
-        own = {
-            *_arguments(function),
-            *(getattr(n, "id", "") for n in ast.walk(function) if _is_stored(n)),
-        }
-        for node, parent, put in _places(function):
-            here = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-            stand = " and ".join(name for name in names if name in here)
-            hint = f"look at {stand}" if stand else "go through your formula part by part"
-            for name, new in _written_for(node, parent, sorted(own)):
-                yield _Change(name, hint, node, new, put)
+        stored = {part.id for part in ast.walk(function) if _is_stored(part)}
+        own = sorted(stored | set(_arguments(function)))
+        for node in chain(*map(ast.walk, function.body)):
+            for name, new in _written_for(node, own):
+                here = (_names(node) ^ _names(new)) & {*names} or _names(node) & {*names}
+                stand = " and ".join(name for name in names if name in here)
+                hint = f"look at {stand}" if stand else "go through your formula part by part"
+                yield _Change(name, hint, node, new)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _arguments(function: Any) -> list[str]:
     return [argument.arg for argument in function.args.args]
 
 
-def _is_stored(node: Any) -> bool:
+def _is_stored(node: Any) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-def _places(function: Any) -> Iterator[tuple[ast.expr, ast.AST, Callable[[ast.expr], Any]]]:
-    """Yield each expression of a function, its parent, and how to put another one in its place."""
-    for parent in chain(*map(ast.walk, function.body)):
-        for field, value in ast.iter_fields(parent):
-            if isinstance(value, list):
-                slots = [(node, partial(value.__setitem__, at)) for at, node in enumerate(value)]
-            else:
-                slots = [(value, partial(setattr, parent, field))]
-            for node, put in slots:
-                if isinstance(node, ast.expr) and not _is_stored(node):
-                    yield node, parent, put
+def _become(node: Any, kind: Any, parts: dict[str, Any]) -> None:
+    """Turn a node into one of another kind, in place, so that all that holds it sees the change."""
+    node.__class__, node.__dict__ = kind, dict(parts)
 
 
-def _written_for(
-    node: ast.expr, parent: ast.AST, variables: Sequence[str]
-) -> Iterator[tuple[str, ast.expr]]:
+def _written_for(node: ast.expr, variables: Sequence[str]) -> Iterator[tuple[str, ast.expr]]:
     """Yield the name of each change of an expression, and what then stands in its place."""
     for pattern, changes in _PATTERNS:
         parts: dict[str, Any] = {}
         if _matches(pattern, node, parts):
             for name, new in changes:
                 yield _NAMES[name], _filled(new, parts)
-    if isinstance(node, ast.Name) and node.id in variables:
+    if isinstance(node, ast.Name) and node.id in variables and not _is_stored(node):
         for other in variables:
             if other != node.id:
                 yield f"{other} for {node.id}", ast.Name(other, ast.Load())
         for text in ("a ** 2", "np.sqrt(a)"):
-            yield _NAMES["square"], _filled(_parsed(text), {"a": node})
-    if isinstance(node, ast.Constant) and not isinstance(parent, ast.keyword | ast.Subscript):
+            yield _NAMES["square"], _filled(_parsed(text), {"a": copy.copy(node)})
+    if isinstance(node, ast.Constant):
         number: Any = node.value
         for value in (2 * number, number / 2, 1 - number) if type(number) in (int, float) else ():
             yield _NAMES["number"], ast.Constant(value)

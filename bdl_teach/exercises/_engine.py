@@ -184,17 +184,48 @@ class Exercise:
             fitting = {c[:2] for c in candidates if self.same(outcomes, c.values)}
             if len(fitting) == 1:
                 return f"{': '.join(fitting.pop())} F{differs[1:]}"
-        if known or self.judge is not None or self.rtol >= 0.01:
-            return differs
-        if _all_alike(self._shaped(outcomes)) and not _all_alike(self._expected):
-            return f"the same in every case: use what the function is given. F{differs[1:]}"
+        exact = not known and self.judge is None and self.rtol < 0.01
+        explained = self._explained(outcomes) if exact else ""
+        return f"{explained} F{differs[1:]}" if explained else differs
+
+    def _explained(self, outcomes: Sequence[Outcome]) -> str:
+        """Return name and hint of what explains an answer that has no known mistake, or ""."""
+        same = [*map(self._same, self.cases, outcomes, self._expected)]
+        answers = self._shaped(outcomes)
+        broken = [isinstance(o, np.ndarray) and _outcomes.breaks(o, np.zeros(1)) for o in outcomes]
+        if any(same) and all(a or b for a, b in zip(same, broken, strict=True)):
+            return "right, but not for every number: what overflows, or is divided by 0?"
+        if _all_alike(answers) and not _all_alike(self._expected):
+            return "the same in every case: use what the function is given."
+        if found := self._changed(outcomes, slice(None)):
+            return ": ".join(found)
+        words = []
+        for part in (
+            range(len(answers[0])) if answers and isinstance(self._returned[0], tuple) else ()
+        ):
+            mixed = [np.array(a) for a in answers]
+            for one, right in zip(mixed, self._expected, strict=True):
+                one[part] = right[part]
+            if not self.same(mixed, answers):
+                if not (found := self._changed(answers, part)):
+                    return ""
+                words.append(f"{found[0]} in part {part + 1}: {found[1]}")
+        return " ".join(words)
+
+    def _changed(self, outcomes: Sequence[Outcome], part: Any) -> tuple[str, str] | None:
+        """Return the change of the right formula that explains a part of the answers, or None."""
 
         def fits(i: int, values: Outcome) -> bool:
-            is_array = isinstance(values, np.ndarray)
-            return is_array and self._same(self.cases[i], outcomes[i], values)
+            ours = outcomes[i]
+            if not isinstance(values, np.ndarray) or not isinstance(ours, np.ndarray):
+                return False
+            if part == slice(None):
+                return self._same(self.cases[i], ours, values)
+            mixed = np.array(ours)
+            mixed[part] = values[part] if values.shape == ours.shape else np.nan
+            return self._same(self.cases[i], ours, mixed)
 
-        explained = _changes.explain(self.reference, self.cases, fits)
-        return f"{': '.join(explained)} F{differs[1:]}" if explained else differs
+        return _changes.explain(self.reference, self.cases, fits)
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
         """Return the name of a fault that the functions ``overall`` or ``judge`` find, or ""."""

@@ -96,7 +96,7 @@ exercise(
     lambda n, m, v, c, spread: n**2 * spread / m * (n - m) / (n - 1),
     "with replacement: no point comes twice: all the data leave no noise of the rows.",
     lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread) / m,
-    "1 − M/N: that is near for large N, but with two points and M = 1? Add the covariance of two rows.",
+    "1 − M/N: near, for large N; how do two different rows covary when N is 2?",
     lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread * (1 - m / n)) / m,
     "the factor N² is missing: the estimate is N times the *mean* over the minibatch.",
     lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,

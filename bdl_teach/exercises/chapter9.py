@@ -183,8 +183,9 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
     world = next(w for w in _miscalibrated() if np.array_equal(w.labels, labels))
     best = _log_loss(world.new, world.truth, _lowest(world.new, world.truth))
     # The temperature that is best for the 300 labelled pictures is within 0.006 nats.
-    good = _log_loss(world.new, world.truth, float(temperature)) < best + 0.02
-    return "" if good else "another temperature"
+    if _log_loss(world.new, world.truth, float(temperature)) < best + 0.02:
+        return ""
+    return f"T is too {'low' if temperature < _lowest(world.logs, world.labels) else 'high'}"
 
 
 def _fault_of_temperatures(found: list[Array]) -> str:
@@ -268,7 +269,11 @@ def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
         return "strangers first"
     if known < _ANSWERED:
         return "too silent"
-    return "strangers as often as known ones" if unknown > known - _AS_OFTEN else "refused badly"
+    if unknown > known - _AS_OFTEN:
+        return "strangers as often as known ones"
+    if unknown <= _UNKNOWN:
+        return "too many answers are wrong"
+    return "too many strangers" + (", and too many wrong answers" if wrong > _WRONG else "")
 
 
 exercise(
