@@ -14,63 +14,41 @@ import numpy as np
 
 from bdl_teach.exercises._outcomes import Case, Function, Outcome, outcome
 
-# What people write for an expression of a, b and c: the name of the change, and the new expression.
-_WRITTEN_FOR: dict[str, tuple[tuple[str, str], ...]] = {
-    "a + b": (("term", "a"), ("term", "b"), ("sign", "a - b"), ("sign", "b - a")),
-    "a - b": (("term", "a"), ("term", "-b"), ("sign", "a + b"), ("sign", "-a - b")),
-    "a * b": (("factor", "a"), ("factor", "b"), ("inverse", "a / b"), ("inverse", "b / a")),
-    "a / b": (("factor", "a"), ("factor", "1.0 / b"), ("inverse", "a * b"), ("inverse", "b / a")),
-    "a ** b": (("power", "a"), ("power", "2 * a"), ("inverse", "a ** -b")),
-    "-a": (("sign", "a"),),
-    "a < b": (("comparison", "a <= b"), ("comparison", "a > b"), ("comparison", "a >= b")),
-    "a <= b": (("comparison", "a < b"), ("comparison", "a >= b"), ("comparison", "a > b")),
-    "a > b": (("comparison", "a >= b"), ("comparison", "a < b"), ("comparison", "a <= b")),
-    "a == b": (("comparison", "a != b"), ("comparison", "a == a")),
-    "a if c else b": (("case", "a"), ("case", "b")),
-    "np.where(c, a, b)": (("case", "a"), ("case", "b")),
-    "a.T": (("transposed", "a"),),
-    "a[0]": (("end", "a[-1]"),),
-    "a[-1]": (("end", "a[0]"),),
-    "np.mean(a ** 2)": (("centred", "np.var(a)"),),
-    "np.hypot(a, b)": (("root", "a**2 + b**2"), ("root", "a + b")),
-    "np.logaddexp(0, a)": (
-        *(("softplus", "np.exp(a)"), ("softplus", "a"), ("softplus", "1 / (1 + np.exp(-a))")),
-        ("softplus", "np.exp(a / 2)"),
+# What people write by mistake for an expression of a, b and c. The first six come in pairs, too.
+_WRITTEN_FOR = {
+    "a term is left out": ("a + b → a | b", "a - b → a | -b"),
+    "a sign is wrong": ("a + b → a - b | b - a", "a - b → a + b | -a - b", "-a → a"),
+    "a factor is left out": ("a * b → a | b", "a / b → a | 1.0 / b"),
+    "multiplied for divided": ("a * b → a / b | b / a", "a / b → a * b | b / a"),
+    "a power is left out": ("a ** b → a | 2 * a | a ** -b",),
+    "a ½ or a 2 is wrong": (
+        "a + b → a / 2 + b | a * 2 + b | a + b / 2 | a + b * 2",
+        "a - b → a / 2 - b | a * 2 - b | a - b / 2 | a - b * 2",
     ),
-    "expit(a)": (
-        *(("logistic", "np.exp(a)"), ("logistic", "np.logaddexp(0, a)"), ("logistic", "1 + 0 * a")),
+    "another comparison": (
+        *("a < b → a <= b | a > b | a >= b", "a <= b → a < b | a >= b | a > b"),
+        *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
     ),
-}
-_NAMES = {
-    "term": "a term is left out",
-    "sign": "a sign is wrong",
-    "factor": "a factor is left out",
-    "inverse": "multiplied for divided",
-    "power": "a power is left out",
-    "comparison": "another comparison",
-    "case": "one case for both",
-    "transposed": "not transposed",
-    "end": "the other end",
-    "centred": "the mean is subtracted",
-    "root": "another way to add",
-    "softplus": "no softplus",
-    "logistic": "not the slope of softplus",
-    "square": "a square or a root too many",
-    "number": "another number",
-    "order": "in another order",
-    "axis": "the wrong axis",
+    "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
+    "not transposed": ("a.T → a",),
+    "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
+    "the mean is subtracted": ("np.mean(a ** 2) → np.var(a)",),
+    "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
+    "roots are averaged": (
+        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=0)))",
+        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=-1)))",
+    ),
+    "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
+    "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
+    "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
 }
 # Functions that are taken for one another.
 _TAKEN_FOR = {
     **{"sum": ("mean", "prod", "max"), "mean": ("sum", "median", "max"), "cumsum": ("sum",)},
     **{"max": ("min", "mean", "sum"), "min": ("max", "mean"), "log": ("exp",), "exp": ("log",)},
     **{"maximum": ("minimum", "add"), "argmax": ("argmin",), "std": ("var",), "var": ("std",)},
-    **{"ceil": ("floor",), "logpdf": ("pdf",), "prod": ("sum",), "argsort": ("sort",)},
+    **{"ceil": ("floor",), "logpdf": ("pdf",), "prod": ("sum",), "minimum": ("maximum", "add")},
 }
-
-
-_TWICE = "in more than one place"
-_OFTEN = ("term", "sign", "factor", "inverse", "power")  # changes that come in pairs
 
 
 class _Change(NamedTuple):
@@ -78,8 +56,8 @@ class _Change(NamedTuple):
 
     name: str
     hint: str
-    old: ast.expr
-    new: ast.expr
+    old: ast.AST
+    new: ast.AST
 
 
 def explain(
@@ -134,7 +112,7 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         for change in changes:
             alike[change.name, ast.dump(change.old), ast.dump(change.new)].append(change)
             by_name[change.name].append(change)
-        pairs = [combinations(by_name[_NAMES[word]], 2) for word in _OFTEN]
+        pairs = [combinations(by_name[name], 2) for name in [*_WRITTEN_FOR][:6]]
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
         before = [(change.old, type(change.old), vars(change.old)) for change in group]
@@ -145,7 +123,7 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
             _become(node, kind, parts)
         scope = dict(reference.__globals__)
         exec(code, scope)
-        hint = group[0].hint if places == 1 else _TWICE
+        hint = group[0].hint if places == 1 else "in more than one place"
         yield group[0].name, f"{hint}.", scope["reference"]
 
 
@@ -201,47 +179,41 @@ def _become(node: Any, kind: Any, parts: dict[str, Any]) -> None:
     node.__class__, node.__dict__ = kind, dict(parts)
 
 
-def _written_for(node: ast.expr, variables: Sequence[str]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the name of each change of an expression, and what then stands in its place."""
-    for pattern, changes in _PATTERNS:
+def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the name of each change of a node, and what then stands in its place."""
+    for name, pattern, new in _PATTERNS:
         parts: dict[str, Any] = {}
         if _matches(pattern, node, parts):
-            for name, new in changes:
-                yield _NAMES[name], _filled(new, parts)
+            yield name, _filled(new, parts)
     if isinstance(node, ast.Name) and node.id in variables and not _is_stored(node):
-        for other in variables:
-            if other != node.id:
-                yield f"{other} for {node.id}", ast.Name(other, ast.Load())
-        for text in ("a ** 2", "np.sqrt(a)"):
-            yield _NAMES["square"], _filled(_parsed(text), {"a": copy.copy(node)})
-    if isinstance(node, ast.Constant):
-        number: Any = node.value
-        for value in (2 * number, number / 2, 1 - number) if type(number) in (int, float) else ():
-            yield _NAMES["number"], ast.Constant(value)
+        yield "a square too many", _parsed(f"{node.id} ** 2")
+        yield "a root too many", _parsed(f"np.sqrt({node.id})")
+        for other in set(variables) - {node.id}:
+            yield f"{other} for {node.id}", _parsed(other)
+            for sign in "*/":
+                yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
+    number: Any = getattr(node, "value", None)
+    if isinstance(node, ast.Constant) and type(number) in (int, float):
+        for value in (2 * number, number / 2, 1 - number):
+            yield "another number", ast.Constant(value)
+    if isinstance(node, ast.keyword) and node.arg == "axis":
+        for axis in (0, 1, -1):
+            yield "the wrong axis", ast.keyword("axis", ast.Constant(axis))
     if isinstance(node, ast.Call):
-        yield from _other_calls(node.func, node.args, node.keywords)
-
-
-def _other_calls(
-    function: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]
-) -> Iterator[tuple[str, ast.expr]]:
-    """Yield what may stand for a call by mistake."""
-    word = getattr(function, "attr", getattr(function, "id", ""))
-    inside = [function.value] if isinstance(function, ast.Attribute) else []
-    for argument in [*args, *inside] if not word.startswith("_") else ():
-        yield f"{word} is left out", argument
-    for other in _TAKEN_FOR.get(word, ()) if inside else ():
-        renamed = ast.Attribute(inside[0], other, ast.Load())
-        yield f"{other} for {word}", ast.Call(renamed, args, keywords)
-    for i, j in combinations(range(len(args)), 2):
-        swapped = [args[{i: j, j: i}.get(k, k)] for k in range(len(args))]
-        yield _NAMES["order"], ast.Call(function, swapped, keywords)
-    for keyword in keywords:
-        rest = [other for other in keywords if other is not keyword]
-        yield f"{keyword.arg} is forgotten", ast.Call(function, args, rest)
-        for axis in (0, 1, -1) if keyword.arg == "axis" else ():
-            along = [*rest, ast.keyword("axis", ast.Constant(axis))]
-            yield _NAMES["axis"], ast.Call(function, args, along)
+        word = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
+            if isinstance(argument, ast.expr):
+                yield f"{word} is left out", argument
+        for other in _TAKEN_FOR.get(word, ()):
+            function = copy.copy(node.func)
+            vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
+            yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)
+        for i, j in combinations(range(len(node.args)), 2):
+            swapped = [node.args[{i: j, j: i}.get(k, k)] for k in range(len(node.args))]
+            yield "in another order", ast.Call(node.func, swapped, node.keywords)
+        for keyword in node.keywords:
+            rest = [other for other in node.keywords if other is not keyword]
+            yield f"{keyword.arg} is forgotten", ast.Call(node.func, node.args, rest)
 
 
 def _parsed(text: str) -> ast.expr:
@@ -249,8 +221,10 @@ def _parsed(text: str) -> ast.expr:
 
 
 _PATTERNS = [
-    (_parsed(text), [(name, _parsed(new)) for name, new in changes])
-    for text, changes in _WRITTEN_FOR.items()
+    (name, _parsed(old), _parsed(new))
+    for name, rules in _WRITTEN_FOR.items()
+    for old, all_new in (rule.split(" → ") for rule in rules)
+    for new in all_new.split(" | ")
 ]
 
 

@@ -175,6 +175,8 @@ exercise(
     lambda x, g, s: ndtr(x @ (g * s) / (x @ s)),
     "δ for √δ: count in standard deviations: divide by the root of the variance.",
     lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
+    "the mean network alone: its units are on or off; over the draws there is a share between.",
+    lambda x, g, s: (x @ (g * s) > 0).astype(float),
     "the ratio, and no probability: Φ makes a probability of a number of sds.",
     lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
 )(lambda x, gamma, sigma: ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2)))

@@ -11,6 +11,7 @@ from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.exercises import _normal as norm
+from bdl_teach.exercises import common_mistakes
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.methods import pbp
@@ -187,6 +188,13 @@ def _fault_of_digits(answers: list[Array]) -> str:
     *_NOISES,
     "the network's variance is ignored: α + ½, β + ½ r² is right for v = 0 only.",
     lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
+    "v added to the square: that is the update if the mean is unsure, and γ is not.",
+    lambda a, b, r, v: (a + 0.5, b + 0.5 * (r**2 + v)),
+    "a small number in the denominator: for large α the bracket is as small itself.",
+    tuple(
+        lambda a, b, r, v, eps=eps: (1 / (1 / _gamma(a, b, r, v)[0] + eps), _gamma(a, b, r, v)[1])
+        for eps in common_mistakes.EPS
+    ),
     "α and β swapped: return (α′, β′).",
     lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
     "β is not updated: β′ = α′ (β/α) exp(−l₁₀).",

@@ -110,6 +110,8 @@ exercise(
     lambda p, labels, limit: np.argmax(np.append(_curve(p, labels), np.inf) > limit) / len(p),
     "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
     lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
+    "counted, not the last: the curve crosses the limit more than once: how far may one go?",
+    lambda p, labels, limit: np.mean(_curve(p, labels) <= limit),
     "errors among all: divide by the number of the answered pictures, not by that of all.",
     lambda p, labels, limit: _last(_curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit),
     "below the limit, not at it: a risk that is the limit exactly is allowed.",

@@ -125,6 +125,15 @@ def of_answers(
         if min(counts) > 1:
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Candidate("n − 1 for n", f"yours is divided by {size} − 1.", spread)
+    for name, column in zip(names, zip(*cases, strict=True), strict=True):
+        for k in (1, 2, -1, -2) if all(np.ndim(a) == 0 and _is_real(a) for a in column) else ():
+            hint = (
+                f"yours is {'divided' if k < 0 else 'multiplied'} by {name}{'²' * (abs(k) == 2)}."
+            )
+            scaled = [
+                np.asarray(r * np.float64(a) ** k) for r, a in zip(expected, column, strict=True)
+            ]
+            yield Candidate("a factor too many", hint, scaled)
 
 
 def _is_array(column: Sequence[Any]) -> bool:
