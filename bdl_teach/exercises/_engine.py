@@ -18,7 +18,7 @@ from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises import _outcomes, _wording, common_mistakes
+from bdl_teach.exercises import _changes, _outcomes, _wording, common_mistakes
 from bdl_teach.exercises._outcomes import Case, Function, Outcome
 from bdl_teach.exercises.common_mistakes import Candidate
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
@@ -184,7 +184,48 @@ class Exercise:
             fitting = {c[:2] for c in candidates if self.same(outcomes, c.values)}
             if len(fitting) == 1:
                 return f"{': '.join(fitting.pop())} F{differs[1:]}"
-        return differs
+        exact = not known and self.judge is None and self.rtol < 0.01
+        explained = self._explained(outcomes) if exact else ""
+        return f"{explained} F{differs[1:]}" if explained else differs
+
+    def _explained(self, outcomes: Sequence[Outcome]) -> str:
+        """Return name and hint of what explains an answer that has no known mistake, or ""."""
+        same = [*map(self._same, self.cases, outcomes, self._expected)]
+        answers = self._shaped(outcomes)
+        broken = [isinstance(o, np.ndarray) and _outcomes.breaks(o, np.zeros(1)) for o in outcomes]
+        if any(same) and all(a or b for a, b in zip(same, broken, strict=True)):
+            return "right, but not for every number: what overflows, or is divided by 0?"
+        if _all_alike(answers) and not _all_alike(self._expected):
+            return "the same in every case: use what the function is given."
+        if found := self._changed(outcomes, slice(None)):
+            return ": ".join(found)
+        words = []
+        for part in (
+            range(len(answers[0])) if answers and isinstance(self._returned[0], tuple) else ()
+        ):
+            mixed = [np.array(a) for a in answers]
+            for one, right in zip(mixed, self._expected, strict=True):
+                one[part] = right[part]
+            if not self.same(mixed, answers):
+                if not (found := self._changed(answers, part)):
+                    return ""
+                words.append(f"{found[0]} in part {part + 1}: {found[1]}")
+        return " ".join(words)
+
+    def _changed(self, outcomes: Sequence[Outcome], part: Any) -> tuple[str, str] | None:
+        """Return the change of the right formula that explains a part of the answers, or None."""
+
+        def fits(i: int, values: Outcome) -> bool:
+            ours = outcomes[i]
+            if not isinstance(values, np.ndarray) or not isinstance(ours, np.ndarray):
+                return False
+            if part == slice(None):
+                return self._same(self.cases[i], ours, values)
+            mixed = np.array(ours)
+            mixed[part] = values[part] if values.shape == ours.shape else np.nan
+            return self._same(self.cases[i], ours, mixed)
+
+        return _changes.explain(self.reference, self.cases, fits)
 
     def _fault(self, outcomes: Sequence[Outcome]) -> str:
         """Return the name of a fault that the functions ``overall`` or ``judge`` find, or ""."""
@@ -234,7 +275,8 @@ class Exercise:
     @cached_property
     def _changed_answers(self) -> list[Candidate]:
         parts = isinstance(self._returned[0], tuple)
-        return self._wrong(common_mistakes.of_answers(self._expected, self.cases, parts))
+        names = [*inspect.signature(self.reference).parameters]
+        return self._wrong(common_mistakes.of_answers(self._expected, self.cases, names, parts))
 
     @cached_property
     def _changed_arguments(self) -> list[Candidate]:
@@ -272,6 +314,10 @@ class Exercise:
         """Return the arguments of a case in words."""
         names = inspect.signature(self.reference).parameters
         return ", ".join(_wording.argument(n, v) for n, v in zip(names, case, strict=True))
+
+
+def _all_alike(answers: Sequence[Array]) -> bool:
+    return len(answers) > 1 and all(np.array_equal(answer, answers[0]) for answer in answers)
 
 
 @dataclass(frozen=True)

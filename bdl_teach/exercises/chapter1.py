@@ -124,7 +124,7 @@ def _log_density(cov: Any, y: Any) -> Any:
 
 
 def _scorer(score: Any) -> Any:
-    """Return an answer to exercise 1.7: a function that computes a score for each of k priors.
+    """Return a wrong answer to exercise 1.7, which computes a score for each of k priors.
 
     The score is ``score(cov of y, y, noise_std)``; ``candidates`` are the priors' sds ``[k, d]``.
     """
@@ -151,7 +151,11 @@ exercise(
     _scorer(lambda cov, y, s: -0.5 * (_misfit(cov, y) + len(y) * np.log(2 * np.pi))),
     "correlations dropped: two outputs share their weights, so they covary.",
     _scorer(lambda cov, y, s: _log_density(np.diag(np.diag(cov)), y)),
-)(_scorer(lambda cov, y, s: _log_density(cov, y)))
+)(
+    lambda phi, y, noise_std, candidates: np.array(
+        [_log_density(_cov(phi, noise_std, prior_std), y) for prior_std in candidates]
+    )
+)
 
 
 def _inverse_by_group(matrix: Any, group: Any) -> Any:

@@ -31,6 +31,8 @@ _RNG = np.random.default_rng(7)
     lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) - np.log(len(f)),
     "moments for the mixture: no Gaussian with the networks' mean and variance is asked for.",
     lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+    "mean of logarithms: average densities, then take the logarithm.",
+    lambda y, f, s: np.mean(norm.logpdf(y, f, s)),
     "plug-in for the average: this scores the mean network alone.",
     lambda y, f, s: norm.logpdf(y, np.mean(f), s),
 )
@@ -147,7 +149,10 @@ exercise(
     "absolute values for squares: the likelihood is maximal at the root mean square of z.",
     lambda y, m, s: np.mean(np.abs(y - m) / s),
     "ratio of averages: divide each error by its own sd first.",
-    lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
+    (
+        lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
+        lambda y, m, s: np.sqrt(np.mean((y - m) ** 2)) / np.mean(s),
+    ),
     "sum for mean: the derivative is Σz²/k³ − n/k: the n does not drop out.",
     lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
     "the factor of the 95 % interval: that mends one level; the log score asks for all of y.",
@@ -194,6 +199,8 @@ exercise(
     lambda p, c: np.cumsum(p[np.arange(len(c)), c]),
     "best of all rounds: compare with the best action of the *same* round: max over axis 1.",
     lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
+    "the best action on average: contexts differ: another action may be best in each round.",
+    lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
     "wrong choices counted: regret is what they cost, not how many they were.",
     lambda p, c: np.cumsum(p.argmax(axis=1) != c),
 )(lambda pays, chosen: np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen]))
@@ -270,7 +277,7 @@ _RNG_10_11 = np.random.default_rng(1011)
 
 
 def _by_ranks(rank: Any) -> Any:
-    """Return an answer to exercise 10.11, a function that returns the ends of m intervals.
+    """Return a wrong answer to exercise 10.11, a function that returns the ends of m intervals.
 
     The ends are new_mean + r · new_std, in which r is the k-th largest (lower ends) or the k-th
     smallest (upper ends) of the scores (y − mean)/std, and k is ``rank(scores, level)``.
@@ -292,7 +299,7 @@ def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[
     return y.round(3), mean, std, new_mean.round(2), new_std.round(2), level
 
 
-exercise(
+@exercise(
     "10.11",
     *(_calibration_case(63, 4, 0.95), _calibration_case(24, 3, 0.9)),
     *(_calibration_case(12, 5, 0.8), _calibration_case(45, 1, 0.55)),
@@ -303,10 +310,25 @@ exercise(
     "the whole level at each end: that leaves out 1 − c twice: give each end half of it.",
     _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
     "one rank too low: the new point is one of n + 1; and round up.",
-    _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
+    (
+        _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
+        lambda y, m, s, new_m, new_s, c: tuple(
+            new_m + np.quantile((y - m) / s, (1 + side * c) / 2) * new_s for side in (-1, 1)
+        ),
+    ),
+    "the band of (10.11): it goes as far up as down: count scores with their sign.",
+    lambda y, m, s, new_m, new_s, c: tuple(
+        new_m + side * np.sort(abs(y - m) / s)[int(np.ceil((len(y) + 1) * c - 1e-9)) - 1] * new_s
+        for side in (-1, 1)
+    ),
     "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
     _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
-)(_by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * (1 + c) / 2 - 1e-9)))
+)
+def _leaning(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    scores = np.sort((y - mean) / std)
+    k = int(np.ceil((len(scores) + 1) * (1 + level) / 2 - 1e-9))
+    return new_mean + scores[-k] * new_std, new_mean + scores[k - 1] * new_std
+
 
 _PRICE = 8.0  # of an offer; only near its peak the sine pays more
 _PEAK = np.abs(_NEW[:, 0] - 0.25) < 0.1

@@ -174,6 +174,7 @@ exercise(
     "2.9",
     *((0.0, 1.0, 1.0), (1.0, 1.0, 0.1), (0.5, 0.5, 2.0)),
     *((1.0, 0.3, 1.0), (0.2, 2.0, 0.5), (-0.5, 0.7, 0.3)),
+    (1.0, 0.15, 1.0),  # the ripple in f counts, too, not only that in its slope
     judge=_fault_of_ripple,
 )(lambda mu, sigma, curvature: brentq(_log_ratio, 0.0, 50.0, args=(mu, sigma, curvature)))
 

@@ -86,6 +86,8 @@ exercise(
     lambda c, n, b, mean: c * n,
     "sum and mean swapped: beside a *sum* over B points the KL counts for less.",
     lambda c, n, b, mean: _trained_weight(c, n, b, not mean),
+    "upside down: λ is a factor of the KL, which counts once beside N points.",
+    (lambda c, n, b, mean: c / n if mean else c * b / n, lambda c, n, b, mean: c / n),
     "the batch size for N: the batch's mean stands for that of *all* data: multiply by N.",
     lambda c, n, b, mean: c * b if mean else c,
 )
@@ -104,6 +106,8 @@ def _trained_weight(factor: Any, n_data: Any, batch_size: Any, mean: Any) -> Any
     lambda m, e, s: (m - 2 * (e + s), m + 2 * (e + s)),
     "σ² for σ: take the root of the summed variances.",
     lambda m, e, s: (m - 2 * (e**2 + s**2), m + 2 * (e**2 + s**2)),
+    "one sd for two: the exercise asks for ± 2 sd.",
+    lambda m, e, s: (m - np.hypot(e, s), m + np.hypot(e, s)),
     "1.96 for 2: that is the 95 % interval of a Gaussian; the exercise asks for ± 2 sd.",
     lambda m, e, s: (m - 1.96 * np.hypot(e, s), m + 1.96 * np.hypot(e, s)),
 )

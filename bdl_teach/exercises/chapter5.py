@@ -53,11 +53,17 @@ exercise(
     "variance for standard deviation: δ is a variance; the noise is multiplied by its root.",
     lambda x, t, a, z: x @ t + (x**2 @ (a * t**2)) * z,
     "one ε for all weights: every weight has a noise of its own; the sd of the sum is √Σ x²σ².",
-    lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * np.abs(t))) * z,
+    (
+        lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * np.abs(t))) * z,
+        lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * t)) * z,
+    ),
     "θ not squared: Var[θ · factor] = θ² Var[factor].",
     lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t)) * z,
-    "one draw for all rows: each row needs noise of its own: use all of ζ, not its first row.",
-    lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t**2)) * z[:1],
+    "one draw for several outputs: each row and each unit needs noise of its own: all of ζ.",
+    tuple(
+        lambda x, t, a, z, part=part: x @ t + np.sqrt(x**2 @ (a * t**2)) * z[part]
+        for part in ((slice(1),), (slice(None), slice(1)), (0, 0))
+    ),
 )(lambda x, theta, alpha, zeta: x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta)
 
 exercise(
@@ -90,6 +96,8 @@ exercise(
     lambda n, m, v, c, spread: n**2 * spread / m * (n - m) / (n - 1),
     "with replacement: no point comes twice: all the data leave no noise of the rows.",
     lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread) / m,
+    "1 − M/N: near, for large N; how do two different rows covary when N is 2?",
+    lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread * (1 - m / n)) / m,
     "the factor N² is missing: the estimate is N times the *mean* over the minibatch.",
     lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,
 )
@@ -120,7 +128,10 @@ exercise(
     "overflow: the ratio does not depend on the scale of x: choose one, such as max |x|.",
     _gain,
     "a scale that can be 0: a sum, a mean or a spread can be; divide by the largest |x|.",
-    tuple(lambda x, by=by: _gain(x / by(x)) for by in (np.sum, np.mean, np.max, np.std, np.median)),
+    (
+        lambda x: _gain(x / x[0]),
+        *(lambda x, by=by: _gain(x / by(x)) for by in (np.sum, np.mean, np.max, np.std, np.median)),
+    ),
     "the square is missing: the numerator is (Σx²)², the square of the sum.",
     lambda x: (x**2).sum() / (x**4).sum(),
 )(lambda x: _gain(x / np.max(np.abs(x))))

@@ -77,6 +77,10 @@ exercise(
     lambda g, r, e, d: d * r + g / (1 + g**2),
     "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
     lambda g, r, e, d: d * np.logaddexp(0, r) + g,
+    "the KL for its slope: the gradient of ½ ln(1 + γ²) is asked for.",
+    lambda g, r, e, d: d * np.logaddexp(0, r) + 0.5 * np.log1p(g**2),
+    "σ is missing: ∂w/∂γ is σ, not 1.",
+    lambda g, r, e, d: d + g / (1 + g**2),
     "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
     lambda g, r, e, d: d * expit(r) + g / (1 + g**2),
 )(lambda gamma, rho, eps, dnll_dw: dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2))
@@ -90,6 +94,13 @@ exercise(
     lambda g, r, e, d: d * (g + e),
     "a KL where there is none: ½ ln(1 + γ²) does not contain ρ.",
     lambda g, r, e, d: d * (g + e) * expit(r) + g / (1 + g**2),
+    "the KL of chapter 3: with the best prior σ drops out of the KL.",
+    tuple(
+        lambda g, r, e, d, by=by: (d * (g + e) + by(g, np.logaddexp(0, r))) * expit(r)
+        for by in (lambda g, s: -1 / s, lambda g, s: s - 1 / s, lambda g, s: s - 1 / s + s * g**2)
+    ),
+    "softplus for its slope: ∂σ/∂ρ is the logistic function.",
+    lambda g, r, e, d: d * (g + e) * np.logaddexp(0, r),
 )(lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * expit(rho))
 
 
@@ -164,6 +175,8 @@ exercise(
     lambda x, g, s: ndtr(x @ (g * s) / (x @ s)),
     "δ for √δ: count in standard deviations: divide by the root of the variance.",
     lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
+    "the mean network alone: its units are on or off; over the draws there is a share between.",
+    lambda x, g, s: (x @ (g * s) > 0).astype(float),
     "the ratio, and no probability: Φ makes a probability of a number of sds.",
     lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
 )(lambda x, gamma, sigma: ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2)))

@@ -11,6 +11,7 @@ from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.exercises import _normal as norm
+from bdl_teach.exercises import common_mistakes
 from bdl_teach.exercises._engine import exercise
 from bdl_teach.exercises._outcomes import close
 from bdl_teach.methods import pbp
@@ -66,6 +67,8 @@ exercise(
     _by_update(lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv))),
     "the new variance in the mean's step: both steps start from the old v.",
     _by_update(lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1])),
+    "∂log Z/∂v is forgotten: v′ knows both derivatives.",
+    _by_update(lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2)),
     "the step is not scaled by v: an uncertain weight moves more: m + v ∂log Z/∂m.",
     _by_update(lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1])),
 )(lambda m, v, x, t: _adf(m, v, *_label_slopes(m, v, x, t)))
@@ -109,9 +112,10 @@ def _compared_moments(got: Any, m: Any, v: Any) -> Any:
 )
 def _relu(m: Any, v: Any) -> Any:
     s = np.sqrt(v)
-    density, above = np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / s)
-    mean = m * above + s * density
-    return mean, v * above - mean * (mean - m)
+    alpha = m / s
+    density, above = norm.pdf(alpha), ndtr(alpha)
+    h, h_minus = density + alpha * above, density - alpha * (1 - above)
+    return s * h, s**2 * (above - h * h_minus)
 
 
 def _scaled(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float) -> Any:
@@ -138,6 +142,11 @@ def _scaled(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float) -> Any:
     lambda m, v, a, b: (
         _layer(m, v, a, b)[0],
         _layer(m, v, a, b)[1] + a**2 @ np.append(m, 1.0) ** 2 / (len(m) + 1),
+    ),
+    "v Var[z] is missing: weight and input are both unsure: three products.",
+    lambda m, v, a, b: (
+        _layer(m, v, a, b)[0],
+        _layer(m, v, a, b)[1] - b[:, :-1] @ v / (len(m) + 1),
     ),
     "the bias is missing: append a 1 to the inputs: the last column multiplies it.",
     lambda m, v, a, b: (
@@ -179,6 +188,13 @@ def _fault_of_digits(answers: list[Array]) -> str:
     *_NOISES,
     "the network's variance is ignored: α + ½, β + ½ r² is right for v = 0 only.",
     lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
+    "v added to the square: that is the update if the mean is unsure, and γ is not.",
+    lambda a, b, r, v: (a + 0.5, b + 0.5 * (r**2 + v)),
+    "a small number in the denominator: for large α the bracket is as small itself.",
+    tuple(
+        lambda a, b, r, v, eps=eps: (1 / (1 / _gamma(a, b, r, v)[0] + eps), _gamma(a, b, r, v)[1])
+        for eps in common_mistakes.EPS
+    ),
     "α and β swapped: return (α′, β′).",
     lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
     "β is not updated: β′ = α′ (β/α) exp(−l₁₀).",
@@ -256,8 +272,18 @@ exercise(
     lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
     "moments subtracted: what adds when densities are multiplied? Not means and variances.",
     lambda w, m, v, f: np.subtract(_match(w, norm.pdf(w, m, np.sqrt(v)), f), (m, v)),
+    "the mean's step for the shift: a shift is a precision times a mean.",
+    lambda w, m, v, f: (
+        _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), f), m, v)[0],
+        _match(w, norm.pdf(w, m, np.sqrt(v)), f)[0] - m,
+    ),
     "the prior is missing: the exact posterior is proportional to prior times likelihood.",
-    lambda w, m, v, f: _contributed(_match(w, 1.0, f), m, v),
+    (
+        lambda w, m, v, f: _contributed(_match(w, 1.0, f), m, v),
+        lambda w, m, v, f: _contributed(
+            (mean := w @ f / f.sum(), (w - mean) ** 2 @ f / f.sum()), m, v
+        ),
+    ),
 )(lambda w, m, v, likelihood: _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), likelihood), m, v))
 
 
@@ -275,6 +301,8 @@ exercise(
     lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p),
     "a negative precision is refused: a factor may have made q wider.",
     lambda m, v, p, s: _cavity(m, v, np.maximum(p, 0), s),
+    "the old variance in the mean: divide by the precision that is left.",
+    lambda m, v, p, s: (m - v * s, _cavity(m, v, p, s)[1]),
     "the mean is left as it is: the factor pulled the mean as well: use its shift.",
     lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
 )

@@ -237,7 +237,7 @@ def _fault_of_width(prior_std: Any, seed: int) -> str:
         return ""
     if prior_std == 3.0:
         return "the prior that it was trained with"
-    return "too narrow" if prior_std < 2.9 else "too wide" if prior_std > 9.5 else "not the best"
+    return f"too {'narrow' if prior_std < min(_best_widths(seed)) else 'wide'}"
 
 
 def _fault_of_widths(found: list[Array]) -> str:
@@ -271,8 +271,10 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
         return "no rate"
     if _WANTED_STD[0] < _std_at_data(float(rate), seed) < _WANTED_STD[1]:
         return ""
-    if rate < 0.04:
-        return "not calm" if rate > 0 else "no dropout"
+    if rate == 0:
+        return "no dropout"
+    if _std_at_data(float(rate), seed) <= _WANTED_STD[0]:
+        return "too calm"
     if rate > 0.9:
         return "the probability of keeping"
     return f"{'near' if rate <= 0.2 else 'above'} the usual rate"

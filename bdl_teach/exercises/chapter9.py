@@ -32,7 +32,7 @@ exercise(
     lambda p, labels: np.mean((1 - p[np.arange(len(p)), labels]) ** 2),
     "distances for squares: the distances are squared before they are added.",
     lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
-)(lambda p, labels: metrics.brier_score(p, labels))
+)(lambda p, labels: np.mean(np.sum((p - np.eye(p.shape[1])[labels]) ** 2, axis=1)))
 
 exercise(
     "9.2",
@@ -56,6 +56,12 @@ def _binned(confidence: Any, right: Any, n_bins: Any) -> Any:
     return sum(abs(part.sum()) for part in parts) / len(confidence)
 
 
+def _unweighted(p: Any, labels: Any, n_bins: Any) -> Any:
+    order = np.argsort(p.max(axis=1), kind="stable")
+    gaps = (p.argmax(axis=1) == labels)[order] - p.max(axis=1)[order]
+    return np.mean([abs(part.mean()) for part in np.array_split(gaps, n_bins)])
+
+
 # Of ten answers the seventh and eighth in confidence are right. Only four bins that end at 3, 6, 8
 # and 10 have a bin with just these two.
 _PLACE = _A([3, 8, 1, 0, 5, 9, 2, 7, 6, 4])
@@ -70,6 +76,8 @@ _TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
     lambda p, labels, n_bins: calibration.reliability(p, labels, n_bins).error,
     "not sorted: a bin holds pictures of nearly the same confidence: sort before you cut.",
     lambda p, labels, n_bins: _binned(p.max(axis=1), p.argmax(axis=1) == labels, n_bins),
+    "the bins are not weighted: a bin counts as often as it holds pictures.",
+    lambda p, labels, n_bins: _unweighted(p, labels, n_bins),
     "the answers stay behind: sort confidences and right answers by one order.",
     lambda p, labels, n: _binned(np.sort(p.max(axis=1)), p.argmax(axis=1) == labels, n),
 )
@@ -102,6 +110,8 @@ exercise(
     lambda p, labels, limit: np.argmax(np.append(_curve(p, labels), np.inf) > limit) / len(p),
     "the unsurest first: np.argsort begins with the smallest: the surest are at the other end.",
     lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
+    "counted, not the last: the curve crosses the limit more than once: how far may one go?",
+    lambda p, labels, limit: np.mean(_curve(p, labels) <= limit),
     "errors among all: divide by the number of the answered pictures, not by that of all.",
     lambda p, labels, limit: _last(_curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit),
     "below the limit, not at it: a risk that is the limit exactly is allowed.",
@@ -127,6 +137,11 @@ def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
     lambda p, labels: abs(_deviation(p, labels)),
     "one coin for all: the coins differ: add c (1 − c) over the pictures.",
     lambda p, labels: _surplus(p, labels) / np.sqrt(len(p) * (c := p.max(axis=1).mean()) * (1 - c)),
+    "the coin of the accuracy: if the confidences are true, each c is a coin.",
+    lambda p, labels: (
+        _surplus(p, labels)
+        / np.sqrt(len(p) * (share := np.mean(p.argmax(axis=1) == labels)) * (1 - share))
+    ),
     "variance for sd: compare the sum with its sd: take the root.",
     lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
     "the luck of one picture: the variance of a mean is n times smaller than that of one.",
@@ -170,8 +185,9 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
     world = next(w for w in _miscalibrated() if np.array_equal(w.labels, labels))
     best = _log_loss(world.new, world.truth, _lowest(world.new, world.truth))
     # The temperature that is best for the 300 labelled pictures is within 0.006 nats.
-    good = _log_loss(world.new, world.truth, float(temperature)) < best + 0.02
-    return "" if good else "another temperature"
+    if _log_loss(world.new, world.truth, float(temperature)) < best + 0.02:
+        return ""
+    return f"T is too {'low' if temperature < _lowest(world.logs, world.labels) else 'high'}"
 
 
 def _fault_of_temperatures(found: list[Array]) -> str:
@@ -255,7 +271,11 @@ def _fault_of_refusal(answers: Any, logs: Any, labels: Any, mixed: Any) -> str:
         return "strangers first"
     if known < _ANSWERED:
         return "too silent"
-    return "strangers as often as known ones" if unknown > known - _AS_OFTEN else "refused badly"
+    if unknown > known - _AS_OFTEN:
+        return "strangers as often as known ones"
+    if unknown <= _UNKNOWN:
+        return "too many answers are wrong"
+    return "too many strangers" + (", and too many wrong answers" if wrong > _WRONG else "")
 
 
 exercise(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach.exercises._outcomes import outcome
+from bdl_teach.exercises._outcomes import Case, outcome
 
 # Numbers that people add to a probability, so that its logarithm stays finite.
 TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
@@ -82,8 +82,8 @@ _OF_WHOLES: tuple[_Row, ...] = (
 
 # Changes of an argument that is a real number, or an array of them.
 _OF_REALS: tuple[_Row, ...] = (
-    ("{0} for {0}²", "you take √{0} for {0}: a square is missing, or a root too many.", np.sqrt),
-    ("{0}² for {0}", "you take {0}² for {0}: a square is too many, or a root missing.", np.square),
+    ("{0} for {0}²", "is {0} not squared, or a root too many?", np.sqrt),
+    ("{0}² for {0}", "is a square of {0} too many, or a root missing?", np.square),
     ("1/{0} for {0}", "you take 1/{0} for {0}.", lambda a: 1 / np.asarray(a)),
     ("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
     ("{0} is missing", "your answer is right only where {0} is 0.", lambda a: 0.0 * a),
@@ -101,7 +101,7 @@ _ORDINALS = ("first", "second", "third", "fourth")
 
 
 def of_answers(
-    expected: Sequence[Any], cases: Sequence[tuple[Any, ...]], has_parts: bool
+    expected: Sequence[Any], cases: Sequence[Case], names: Sequence[str], has_parts: bool
 ) -> Iterator[Candidate]:
     """Yield, for each common mistake such as a wrong sign, the right answers with this mistake.
 
@@ -113,15 +113,31 @@ def of_answers(
         for i in range(len(expected[0])):
             where = f"{name} in the {_ORDINALS[i]} part"
             yield Candidate(where, hint, [_changed(r, i, change) for r in expected])
-    lengths = [[n for a in case if isinstance(a, np.ndarray) for n in a.shape] for case in cases]
-    for counts in zip(*lengths, strict=False):
+    lengths: dict[Sequence[int], str] = {}  # an axis's lengths in all cases, and its name
+    for name, column in zip(names, zip(*cases, strict=True), strict=True):
+        for axis in range(min(map(np.ndim, column)) if _is_array(column) else 0):
+            lengths.setdefault(tuple(np.shape(a)[axis] for a in column), f"{name}.shape[{axis}]")
+    for counts, size in lengths.items():
         pairs = list(zip(expected, counts, strict=True))
         sums, means = ([np.asarray(r * n**k) for r, n in pairs] for k in (1.0, -1.0))
-        yield Candidate("sum for mean", "yours is a sum: divide by n.", sums)
-        yield Candidate("mean for sum", "yours is a mean: do not divide by n.", means)
+        yield Candidate("sum for mean", f"divide once by {size}.", sums)
+        yield Candidate("mean for sum", f"do not divide by {size}.", means)
         if min(counts) > 1:
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
-            yield Candidate("n − 1 for n", "yours is divided by n − 1.", spread)
+            yield Candidate("n − 1 for n", f"yours is divided by {size} − 1.", spread)
+    for name, column in zip(names, zip(*cases, strict=True), strict=True):
+        for k in (1, 2, -1, -2) if all(np.ndim(a) == 0 and _is_real(a) for a in column) else ():
+            hint = (
+                f"yours is {'divided' if k < 0 else 'multiplied'} by {name}{'²' * (abs(k) == 2)}."
+            )
+            scaled = [
+                np.asarray(r * np.float64(a) ** k) for r, a in zip(expected, column, strict=True)
+            ]
+            yield Candidate("a factor too many", hint, scaled)
+
+
+def _is_array(column: Sequence[Any]) -> bool:
+    return all(isinstance(a, np.ndarray) for a in column)
 
 
 def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:
@@ -154,12 +170,10 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
     yield Candidate("another constant", hint, [np.asarray(r + more) for r in expected])
 
 
-def of_arguments(
-    reference: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
-) -> Iterator[Candidate]:
+def of_arguments(reference: Callable[..., Any], cases: Sequence[Case]) -> Iterator[Candidate]:
     """Yield the reference's answers to changed arguments (σ² for σ), and to swapped ones."""
 
-    def candidate(name: str, hint: str, changed: Sequence[tuple[Any, ...]]) -> Candidate:
+    def candidate(name: str, hint: str, changed: Sequence[Case]) -> Candidate:
         return Candidate(name, hint, [outcome(reference, case) for case in changed])
 
     names = list(inspect.signature(reference).parameters)

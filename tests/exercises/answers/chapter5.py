@@ -18,6 +18,14 @@ RIGHT: list[tuple[str, Any]] = [
 ]
 
 WRONG: list[tuple[str, str, Any]] = [
+    ("5.2", "one ε for all weights", lambda x, t, a, z: x @ t + x @ (a**0.5 * t) * z),
+    (
+        "5.2",
+        "one draw for several",
+        lambda x, t, a, z: x @ t + (x**2 @ (a * t**2)) ** 0.5 * z[0, 0],
+    ),
+    ("5.5", "1 − M/N", lambda n, m, v, c, d: n * (n * v + n * (m - 1) * c + d * (n - m)) / m),
+    ("5.9", "the same in every case", lambda sizes, m, s: np.zeros(len(m))),
     ("5.4", "expected", lambda x, s, k: reference("5.4")(x, np.clip(s, 0.01, 3), k)),
     ("5.5", "expected", lambda n, m, v, c, d: reference("5.5")(n, m, max(v, 0.01), c, d)),
     ("5.6", "expected", lambda x: reference("5.6")(np.clip(x, -1e75, 1e75))),

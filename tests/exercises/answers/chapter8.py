@@ -43,6 +43,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.9", "too narrow", lambda seed: 1.5),
     ("8.9", "too wide", lambda seed: 45.0),
     ("8.10", "no dropout", lambda seed: 0.0),
+    ("8.10", "too calm", lambda seed: 0.002),
     ("8.10", "near the usual rate", lambda seed: 0.1),
     ("8.10", "the probability of keeping", lambda seed: 0.99),
     ("8.10", "no rate", lambda seed: 1.0),

@@ -1,0 +1,253 @@
+"""Find the change of a right formula that explains a wrong answer: a term left out, a sign."""
+
+import ast
+import copy
+import inspect
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import chain, combinations
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from bdl_teach.exercises._outcomes import Case, Function, Outcome, outcome
+
+# What people write by mistake for an expression of a, b and c. The first six come in pairs, too.
+_WRITTEN_FOR = {
+    "a term is left out": ("a + b → a | b", "a - b → a | -b"),
+    "a sign is wrong": ("a + b → a - b | b - a", "a - b → a + b | -a - b", "-a → a"),
+    "a factor is left out": ("a * b → a | b", "a / b → a | 1.0 / b"),
+    "multiplied for divided": ("a * b → a / b | b / a", "a / b → a * b | b / a"),
+    "a power is left out": ("a ** b → a | 2 * a | a ** -b",),
+    "a ½ or a 2 is wrong": (
+        "a + b → a / 2 + b | a * 2 + b | a + b / 2 | a + b * 2",
+        "a - b → a / 2 - b | a * 2 - b | a - b / 2 | a - b * 2",
+    ),
+    "another comparison": (
+        *("a < b → a <= b | a > b | a >= b", "a <= b → a < b | a >= b | a > b"),
+        *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
+    ),
+    "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
+    "not transposed": ("a.T → a",),
+    "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
+    "the mean is subtracted": ("np.mean(a ** 2) → np.var(a)",),
+    "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
+    "roots are averaged": (
+        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=0)))",
+        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=-1)))",
+    ),
+    "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
+    "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
+    "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
+}
+# Functions that are taken for one another.
+_TAKEN_FOR = {
+    **{"sum": ("mean", "prod", "max"), "mean": ("sum", "median", "max"), "cumsum": ("sum",)},
+    **{"max": ("min", "mean", "sum"), "min": ("max", "mean"), "log": ("exp",), "exp": ("log",)},
+    **{"maximum": ("minimum", "add"), "argmax": ("argmin",), "std": ("var",), "var": ("std",)},
+    **{"ceil": ("floor",), "logpdf": ("pdf",), "prod": ("sum",), "minimum": ("maximum", "add")},
+}
+
+
+class _Change(NamedTuple):
+    """A change of a formula: its name, a hint, and the new expression for an old one."""
+
+    name: str
+    hint: str
+    old: ast.AST
+    new: ast.AST
+
+
+def explain(
+    reference: Function, cases: Sequence[Case], fits: Callable[[int, Outcome], bool]
+) -> tuple[str, str] | None:
+    """Return name and hint of the change of ``reference`` that fits in every case, or None.
+
+    ``fits(i, values)`` says whether the learner's answer to case ``i`` has these values. If several
+    changes fit, the first is named if all are the same function, also of slightly other arguments.
+    """
+    for places in (1, 2):
+        found = [
+            (name, hint, [outcome(changed, _moved(case)) for case in cases])
+            for name, hint, changed in _changed(reference, places)
+            if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases))
+        ]
+        if found:
+            same = all(
+                _alike(*pair) for *_, v in found for pair in zip(v, found[0][2], strict=True)
+            )
+            return found[0][:2] if same else None
+    return None
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if np.shape(a) != np.shape(b) or not isinstance(a, np.ndarray):
+        return type(a) is type(b)
+    return np.allclose(a, b, 1e-6, 0.0, equal_nan=True)
+
+
+def _moved(case: Case) -> Case:
+    """Return the arguments with each real number changed by a few per cent."""
+    rng = np.random.default_rng(0)
+    return tuple(
+        value * rng.uniform(0.97, 1.03, np.shape(value))
+        if np.asarray(value).dtype == float
+        else value
+        for value in case
+    )
+
+
+def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Function]]:
+    """Yield name, hint and function of each formula with a change in one place, or in two or more.
+
+    Changed are the reference and the functions of its module that it calls.
+    """
+    formula = _formula(reference)
+    changes = [*_changes(formula, list(inspect.signature(reference).parameters))]
+    groups: list[Sequence[_Change]] = [[change] for change in changes]
+    if places == 2:
+        alike, by_name = defaultdict(list), defaultdict(list)
+        for change in changes:
+            alike[change.name, ast.dump(change.old), ast.dump(change.new)].append(change)
+            by_name[change.name].append(change)
+        pairs = [combinations(by_name[name], 2) for name in [*_WRITTEN_FOR][:6]]
+        groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
+    for group in groups:
+        before = [(change.old, type(change.old), vars(change.old)) for change in group]
+        for change in group[::-1]:  # inner places first
+            _become(change.old, type(change.new), vars(change.new))
+        code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
+        for node, kind, parts in before:
+            _become(node, kind, parts)
+        scope = dict(reference.__globals__)
+        exec(code, scope)
+        hint = group[0].hint if places == 1 else "in more than one place"
+        yield group[0].name, f"{hint}.", scope["reference"]
+
+
+@cache
+def _formula(reference: Function) -> ast.Module:
+    """Return a module with only ``reference``, so called, and the functions that it calls."""
+    module = ast.parse(inspect.getsource(sys.modules[reference.__module__]))
+    helpers = {part.name: part for part in module.body if isinstance(part, ast.FunctionDef)}
+    line, names = reference.__code__.co_firstlineno, [*inspect.signature(reference).parameters]
+    made: Any = ast.parse(f"def reference({', '.join(names)}): pass").body[0]
+    for node in ast.walk(module):
+        if isinstance(node, ast.Lambda) and node.lineno == line and _arguments(node) == names:
+            made.body = [ast.Return(node.body)]
+    if reference.__name__ in helpers:
+        made.body = helpers[reference.__name__].body
+    formula = ast.Module([made], [])
+    for node in formula.body:
+        for name in _names(node):
+            if (helper := helpers.pop(name, None)) and not helper.decorator_list:
+                formula.body.append(helper)
+    return formula
+
+
+def _changes(formula: ast.Module, names: Sequence[str]) -> Iterator[_Change]:
+    """Yield each change of an expression of a formula, whose arguments have these ``names``."""
+    function: Any
+    node: Any
+    for function in formula.body:
+        stored = {part.id for part in ast.walk(function) if _is_stored(part)}
+        own = sorted(stored | set(_arguments(function)))
+        for node in chain(*map(ast.walk, function.body)):
+            for name, new in _written_for(node, own):
+                here = (_names(node) ^ _names(new)) & {*names} or _names(node) & {*names}
+                stand = " and ".join(name for name in names if name in here)
+                hint = f"look at {stand}" if stand else "go through your formula part by part"
+                yield _Change(name, hint, node, new)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _arguments(function: Any) -> list[str]:
+    return [argument.arg for argument in function.args.args]
+
+
+def _is_stored(node: Any) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _become(node: Any, kind: Any, parts: dict[str, Any]) -> None:
+    """Turn a node into one of another kind, in place, so that all that holds it sees the change."""
+    node.__class__, node.__dict__ = kind, dict(parts)
+
+
+def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the name of each change of a node, and what then stands in its place."""
+    for name, pattern, new in _PATTERNS:
+        parts: dict[str, Any] = {}
+        if _matches(pattern, node, parts):
+            yield name, _filled(new, parts)
+    if isinstance(node, ast.Name) and node.id in variables and not _is_stored(node):
+        yield "a square too many", _parsed(f"{node.id} ** 2")
+        yield "a root too many", _parsed(f"np.sqrt({node.id})")
+        for other in set(variables) - {node.id}:
+            yield f"{other} for {node.id}", _parsed(other)
+            for sign in "*/":
+                yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
+    number: Any = getattr(node, "value", None)
+    if isinstance(node, ast.Constant) and type(number) in (int, float):
+        for value in (2 * number, number / 2, 1 - number):
+            yield "another number", ast.Constant(value)
+    if isinstance(node, ast.keyword) and node.arg == "axis":
+        for axis in (0, 1, -1):
+            yield "the wrong axis", ast.keyword("axis", ast.Constant(axis))
+    if isinstance(node, ast.Call):
+        word = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
+            if isinstance(argument, ast.expr):
+                yield f"{word} is left out", argument
+        for other in _TAKEN_FOR.get(word, ()):
+            function = copy.copy(node.func)
+            vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
+            yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)
+        for i, j in combinations(range(len(node.args)), 2):
+            swapped = [node.args[{i: j, j: i}.get(k, k)] for k in range(len(node.args))]
+            yield "in another order", ast.Call(node.func, swapped, node.keywords)
+        for keyword in node.keywords:
+            rest = [other for other in node.keywords if other is not keyword]
+            yield f"{keyword.arg} is forgotten", ast.Call(node.func, node.args, rest)
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+_PATTERNS = [
+    (name, _parsed(old), _parsed(new))
+    for name, rules in _WRITTEN_FOR.items()
+    for old, all_new in (rule.split(" → ") for rule in rules)
+    for new in all_new.split(" | ")
+]
+
+
+def _matches(pattern: Any, node: Any, parts: dict[str, Any]) -> bool:
+    """Return whether a node has a pattern's form; put what stands for a, b and c into ``parts``."""
+    if isinstance(pattern, ast.Name) and pattern.id in ("a", "b", "c"):
+        return ast.dump(parts.setdefault(pattern.id, node)) == ast.dump(node)
+    if isinstance(pattern, list):
+        return len(pattern) == len(node) and all(map(_matches, pattern, node, [parts] * 9))
+    if not isinstance(pattern, ast.AST):
+        return bool(pattern == node)
+    fields = [field for field in pattern._fields if field != "ctx"]
+    return type(pattern) is type(node) and all(
+        _matches(getattr(pattern, field), getattr(node, field), parts) for field in fields
+    )
+
+
+def _filled(pattern: Any, parts: dict[str, Any]) -> Any:
+    """Return a pattern with ``parts`` in the places of a, b and c."""
+    if isinstance(pattern, ast.Name) and pattern.id in parts:
+        return parts[pattern.id]
+    if isinstance(pattern, list):
+        return [_filled(part, parts) for part in pattern]
+    if not isinstance(pattern, ast.AST):
+        return pattern
+    return type(pattern)(*(_filled(getattr(pattern, f), parts) for f in pattern._fields))
