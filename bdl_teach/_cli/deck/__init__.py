@@ -19,6 +19,8 @@ HINT = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
     parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
+    text = "the whole chapter, instead of the lecture that TEACHING.md plans"
+    parser.add_argument("--all", action="store_true", help=text)
     text = f"where the decks go; default: {FOLDER}"
     parser.add_argument("--folder", type=Path, default=Path(FOLDER), help=text)
 
@@ -27,10 +29,10 @@ def run(options: argparse.Namespace) -> int:
     """Write a deck for each chapter, and print its path."""
     from bdl_teach._cli.deck import page
 
-    for path in options.chapters or chapters():
+    for path in options.chapters or [one for one in chapters() if options.all or one.stem[:2] != "00"]:
         target = options.folder / f"{path.stem}.html"
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, page.make(path))
+        write_whole(target, page.make(path, whole=options.all))
         print(target)
     print(HINT)
     return 0
