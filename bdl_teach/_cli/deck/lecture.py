@@ -45,7 +45,9 @@ class Picture:
 def html_cell(page: str) -> NotebookNode:
     """Return a cell without a source whose output is HTML."""
     output = new_output("display_data", {"text/html": page})
-    return new_code_cell(outputs=[output], metadata={"transient": {"remove_source": True}})
+    hidden = {"transient": {"remove_source": True}}
+    cell: NotebookNode = new_code_cell(outputs=[output], metadata=hidden)
+    return cell
 
 
 def plan(number: int) -> str:
@@ -100,6 +102,11 @@ class Explorers:
         if kind not in self._open:
             self._open[kind] = kind()
         explorer = self._open[kind].preset(name).settle()
+        for _ in range(3):  # at the first of its kind, longer training may have found nothing
+            if getattr(explorer.result, "trained", True):
+                break
+            explorer.reset()
+            explorer.preset(name).settle()
         drawn, alt = explorer.svg(), f"{kind.TEXTS.alt} {explorer.status}"
         caption = f"{kind.PRESETS[name][0]}.{self._rescaled(explorer)}"
         if len(drawn) > LARGEST_SVG:
@@ -109,13 +116,13 @@ class Explorers:
     def _rescaled(self, explorer: Any) -> str:
         """Return which axes have other limits than in the same panel's picture before."""
         said = ""
-        for panel in explorer._worker.stage.canvas.figure.axes:
+        panels = explorer._worker.stage.canvas.figure.axes
+        for panel in filter(lambda one: one.get_visible(), panels):
             title, limits = panel.get_title(loc="left"), [panel.get_xlim(), panel.get_ylim()]
-            if panel.get_visible():
-                for axis, now, then in zip("xy", limits, self._axes.get(title, limits), strict=True):
-                    if now != then:
-                        said += f" *The scale of {axis} has changed: {now[0]:.3g} to {now[1]:.3g}.*"
-                self._axes[title] = limits
+            for axis, now, then in zip("xy", limits, self._axes.get(title, limits), strict=True):
+                if now != then:
+                    said += f" *The scale of {axis} has changed: {now[0]:.3g} to {now[1]:.3g}.*"
+            self._axes[title] = limits
         return said.replace("-", "−")
 
 
@@ -149,7 +156,7 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
             heading = f"## {title}"
             for line in [*BULLET.findall(row), "**Ask** "]:
                 _, *pairs = PARTS.split(line)
-                parts = {kind: words.strip() for kind, words in zip(pairs[::2], pairs[1::2])}
+                parts = dict(zip(pairs[::2], map(str.strip, pairs[1::2]), strict=True))
                 picture = re.match("“(.+?)”:? ?(.*)", parts.get("Show", ""))
                 if "Say" in parts:
                     said.append(f"- {parts['Say']}")
