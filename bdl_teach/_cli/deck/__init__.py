@@ -1,4 +1,4 @@
-"""Write a chapter's slides into one file that needs no network: `python3 -m bdl_teach deck 3`."""
+"""Write a chapter's lecture into one file that needs no network: `python3 -m bdl_teach deck 3`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bdl_teach._support.files import write_whole
 
 FOLDER = "bdl_teach-decks"
 HINT = (
-    "Open a deck in any browser, without a network. Space shows the next slide, F fills the "
+    "Open a deck in any browser, without a network. The arrows go through all slides, F fills the "
     "screen, S opens the lecturer's notes, O shows all slides."
 )
 
@@ -19,19 +19,31 @@ HINT = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
     parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
+    text = "the whole chapter, instead of the lecture that TEACHING.md plans"
+    parser.add_argument("--all", action="store_true", help=text)
+    parser.add_argument("--pdf", action="store_true", help="print the deck, too")
+    text = "print a handout, too: a page for each slide, with its notes"
+    parser.add_argument("--notes", action="store_true", help=text)
+    text = "write the chapter's pictures and its presets' into this folder, and no deck"
+    parser.add_argument("--figures", type=Path, metavar="FOLDER", help=text)
     text = f"where the decks go; default: {FOLDER}"
     parser.add_argument("--folder", type=Path, default=Path(FOLDER), help=text)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a deck for each chapter, and print its path."""
-    from bdl_teach._cli.deck import page
+    """Write a deck or the pictures of each chapter, and print the paths."""
+    from bdl_teach._cli.deck import figures, page, printing
 
-    for path in options.chapters or chapters():
+    for path in options.chapters or chapters()[not options.all :]:  # chapter 0 has no lecture
+        if options.figures:
+            print(figures.write(path, options.figures))
+            continue
         target = options.folder / f"{path.stem}.html"
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, page.make(path))
+        write_whole(target, page.make(path, whole=options.all))
         print(target)
+        for notes in [False] * options.pdf + [True] * options.notes:
+            print(printing.to_pdf(target, notes=notes))
     print(HINT)
     return 0
 

@@ -104,17 +104,45 @@
     if (scale > 1) image.style.cssText = `width: ${image.width * scale}px; max-height: none;`;
   };
 
+  // A slide of a lecture with little on it is written larger, and stands in the middle.
+  const fill = (slide) => {
+    if (slide.style.zoom || slide.querySelector("img, iframe")) return;
+    const room = slide.querySelector(".celltag_question, .celltag_answer") ? 2 : 1.6;
+    for (let scale = room; scale > 1; scale -= 0.1) {
+      slide.style.zoom = scale;
+      const wide = parts(slide).some((part) => part.scrollWidth > part.clientWidth + 1);
+      if (slide.getBoundingClientRect().height < 0.9 * ROOM && !wide) break;
+      slide.style.zoom = "";
+    }
+    slide.style.setProperty("--above", `${(ROOM - slide.getBoundingClientRect().height) / 2}px`);
+  };
+
+  // The size of a slide is that of a box in it, for printing and for the overview.
+  const box = (slide) => {
+    const inner = document.createElement("div");
+    inner.className = "room";
+    inner.append(...slide.childNodes);
+    inner.style.zoom = slide.style.zoom;
+    slide.style.zoom = "";
+    slide.append(inner, ...inner.querySelectorAll("aside.notes"));
+  };
+
+  const each = (act) => [...slides.children].forEach((slide) => slide.isConnected && act(slide));
+
+  slides.querySelectorAll(":scope > section").forEach((stack) => stack.replaceWith(...stack.children));
   await MathJax.startup.promise;
   await MathJax.typesetPromise([slides]);
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   slides.style.width = `${WIDTH}px`;
   slides.classList.add("measured");
-  slides.querySelectorAll("section:not(:has(section))").forEach(lay);
-  slides.querySelectorAll("section:not(:has(section))").forEach(join);
-  slides.querySelectorAll("section:not(:has(section))").forEach(grow);
+  each(lay);
+  each(document.body.dataset.kind === "lecture" ? fill : join);
+  each(grow);
+  each(box);
   slides.classList.remove("measured");
   await Reveal.initialize({
     width: WIDTH, height: HEIGHT, margin: 0.02, center: false, hash: true,
-    transition: "none", slideNumber: "c/t", plugins: [RevealNotes],
+    transition: "none", slideNumber: "c/t", plugins: [RevealNotes], navigationMode: "linear",
+    pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, totalTime: 50 * 60,
   });
 })();

@@ -1,4 +1,4 @@
-"""Make a deck's HTML page from a notebook, TEACHING.md, reveal.js, MathJax and deck.js."""
+"""Make a deck's HTML page from a chapter, TEACHING.md, reveal.js, MathJax and deck.js."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli import notebooks
+from bdl_teach._cli.deck import lecture
 from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
@@ -26,8 +26,8 @@ MATHJAX = """window.MathJax = {
 };"""
 
 
-def make(path: Path) -> str:
-    """Return the HTML page of a notebook's deck."""
+def make(path: Path, *, whole: bool) -> str:
+    """Return the HTML page of a notebook's deck: of its lecture, or of the ``whole`` notebook."""
     packed = _package_files()
     own = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
@@ -37,7 +37,12 @@ def make(path: Path) -> str:
             cell.source = for_deck(cell.source)
         elif "explorer" in cell.metadata.get("tags", ()):
             cell.metadata["transient"] = {"remove_source": True}  # its picture is enough
-    add_notes(notebook, path)
+    number = re.match(r"\d\d", path.name)
+    text = lecture.plan(int(number[0])) if number else ""
+    if whole:
+        add_notes(notebook, text)
+    else:
+        notebook.cells = lecture.compose(notebook, text, None)
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(
         raw_template=(HERE / "page.html.j2").read_text(encoding="utf-8"),
@@ -51,6 +56,7 @@ def make(path: Path) -> str:
     exporter.register_filter("clean_html", lambda code: code)
     deck = {
         "title": path.stem,
+        "kind": "whole" if whole else "lecture",
         "styles": [packed["reveal.css"], own["deck.css"]],
         "scripts": [_inline(script) for script in (*scripts, own["deck.js"])],
     }
@@ -65,51 +71,20 @@ def for_deck(source: str) -> str:
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
 
 
-def add_notes(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Add speaker notes from TEACHING.md to the slides.
-
-    Slides before the first section get the text on the whole chapter; slides of a section get the
-    section's row in the table.
-    """
-    note, rows = teaching(path)
-    cells = []
+def add_notes(notebook: nbformat.NotebookNode, text: str) -> None:
+    """Add a chapter's plan as notes: all of it to the first slide, its rows to their sections."""
+    note, *rows = lecture.ROW.split(text)
+    note, kinds, cells = text, ("slide", "subslide"), []
     for cell in notebook.cells:
         cells.append(cell)
-        heading = cell.cell_type == "markdown" and re.match(r"##+ (\S+).*", cell.source)
-        if heading:
-            note = rows.get(heading[1], "")
-        if note and cell.metadata.get("slideshow", {}).get("slide_type") in ("slide", "subslide"):
-            kind = {"slideshow": {"slide_type": "notes"}}
-            cells.append(nbformat.v4.new_markdown_cell(note, metadata=kind))
-        if heading and heading[0].endswith("Exercises"):
-            rows = {}  # exercises have the same numbers as sections
+        if cell.cell_type == "markdown" and (heading := re.match(r"##+ (\S+)", cell.source)):
+            for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
+                if heading[1] in title:
+                    note = f"**{minutes} minutes** · {title}\n\n{row}"
+        if note and cell.metadata.get("slideshow", {}).get("slide_type") in kinds:
+            notes = {"slideshow": {"slide_type": "notes"}}
+            cells.append(nbformat.v4.new_markdown_cell(note, metadata=notes))
     notebook.cells = cells
-
-
-def teaching(path: Path) -> tuple[str, dict[str, str]]:
-    """Return TEACHING.md's text on a chapter, and its notes on sections: {"3.6": note, ...}."""
-    guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
-    guide = re.sub(r"\s*<!--.*?-->", "", guide)
-    number = re.match(r"\d\d", path.name)
-    parts = re.split(r"^## (\d+) · .*\n", guide, flags=re.MULTILINE)
-    chapters = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
-    part = chapters.get(int(number[0]), "") if number else ""
-    rows: dict[str, str] = {}
-    for minutes, shown, preset in re.findall(r"^\| (\d+) \| (.*?) \|(.*)\|$", part, re.MULTILINE):
-        press = f" Press {preset.strip()}." if preset.strip() else ""
-        note = f"**{minutes} minutes.** {shown}.{press}"
-        rows |= dict.fromkeys(_sections(shown.partition(":")[0]), note)
-    return part.strip(), rows
-
-
-def _sections(text: str) -> list[str]:
-    """Return the sections that a text names, with ranges expanded: "3.6-3.7" gives 3.6 and 3.7."""
-    found = []
-    for first, last in re.findall(r"(?<!exercise )\b(\d+\.\d+)(?:-(\d+\.\d+))?", text):
-        chapter, start = first.split(".")
-        end = (last or first).split(".")[1]
-        found += [f"{chapter}.{section}" for section in range(int(start), int(end) + 1)]
-    return found
 
 
 def _package_files() -> dict[str, str]:
