@@ -714,6 +714,7 @@ panel(ax, "One split: the training score with and against the test", "training A
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: less than one and a half times as many, not four times (section 6.9). <!-- claim: sixty-units-use-few-more-weights --> 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
 

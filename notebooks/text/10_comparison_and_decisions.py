@@ -550,8 +550,9 @@ for ax, region in zip(axes, ("data", "gap", "outside"), strict=True):
     ahead = {name: paired(key, "bbb", region)[2] for key, name in rivals.LABELS.items()
              if key != "bbb"}
     plots.draw_forest(ax, ahead, rivals.median_and_limits)
-    ax.set(title=region, xscale="symlog", xticks=(-10, -1, 0, 1, 10), xlim=(-60, 60))
-    words = ax.set(xlabel="nats a point ahead of BBB", xticklabels=("−10", "−1", "0", "1", "10"))
+    ax.set_xscale("symlog", linthresh=0.2)
+    ax.set_xticks((-10, -1, 0, 1, 10), ("−10", "−1", "0", "1", "10"))
+    words = ax.set(title=region, xlabel="nats a point ahead of BBB", xlim=(-60, 60))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read the bars that cross 0 first: they are what one seed would have turned into a ranking. What the worlds do say:
@@ -705,7 +706,7 @@ for agent, regrets in total.items():
           "".join(f"{each.mean():8.1f} ± {standard_error(each):3.1f}" for each in columns))
 plots.draw_forest(ax, {named[a]: regrets - total["hmc"] for a, regrets in total.items()
                        if a != "hmc"})
-ax.set(xlabel="regret more than that of the true posterior, forty data sets (bar: ± 2 SE)")
+ax.set(xlabel="regret above that of the true posterior (dots: worlds; bar: mean ± 2 SE)")
 ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
