@@ -149,6 +149,7 @@ for dm, dv in ((0.02, 0), (-0.02, 0), (0, 0.02), (0, -0.02)):
     assert inclusive_kl(m_match + dm, v_match + dv) > best
 print(f"prior N({m0}, {v0}); after the point N({m_match:.4f}, {v_match:.4f})")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **One weight, from left to right**: *tilt*, *project*, *next point*. A label 1 at x = −6 takes away what lies right of 0. The bent density is replaced by the Gaussian of its mean and variance. The next point, a label 1 at x = 2, finds *that* Gaussian: what did not fit into it, the steep right flank, is gone, and some belief in w > 0 is back.
 

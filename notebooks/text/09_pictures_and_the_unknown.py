@@ -421,6 +421,7 @@ for fraction in (0.0, 0.5, 0.9):
     right = np.mean(p.argmax(axis=1) == classes[test])
     print(f"without {fraction:.0%} of the weights: accuracy {right:.1%}")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.10 To be silent
 #
@@ -496,6 +497,7 @@ found = claims.show("bbb-notices-strangers", "bbb-notices-strange-digits-no-bett
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **temperature**: which figures of the known pictures move, and which cannot?

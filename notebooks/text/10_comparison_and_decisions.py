@@ -269,6 +269,7 @@ print(f"{'RMSE | log score':12}" + "".join(f"{name:>17}" for name in REGIONS))
 for name, row in table.items():
     print(f"{name:16}" + "".join(f"{rmse:9.2f} | {log:6.2f}" for rmse, log in row))
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is what stays of this table over many data sets.
 #
@@ -538,7 +539,6 @@ for e, fit in passes.items():
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
           f"epistemic sd {sd:.2f}, RMSE to the true function {error:.2f}")
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
@@ -709,6 +709,7 @@ plots.draw_forest(ax, {named[a]: regrets - total["hmc"] for a, regrets in total.
 ax.set(xlabel="regret above that of the true posterior (dots: worlds; bar: mean ± 2 SE)")
 ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than the greedy network on fewer than one data set in five. <!-- claim: bbb-explores-too-little --> On more than one in ten the two are tied, down to the last choice that counts. <!-- claim: bbb-often-acts-as-if-greedy --> On average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But this is BBB where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Compared with the greedy network neither is decided: trained on, BBB is ahead in these worlds, and in twenty others not clearly.
 #
@@ -829,6 +830,7 @@ assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # ove
 k = np.argmax(w_true @ asked - mean)  # one function, new noise: piled up
 u_k = ndtr((w_true[k] @ asked + rng.standard_normal(4000) - mean[k]) / sd)
 print(f"mean PIT value over 4000 functions {u.mean():.2f}, of one of them {u_k.mean():.2f}")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
