@@ -669,7 +669,7 @@ found = claims.show(
 # So the source's claim stands on this table. With 60 units the training AUC is less than 0.05 above the test AUC. <!-- claim: sixty-units-do-not-overfit --> Compared with 16 units, 60 rank new patients as well, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set at width 16, gains, on average, more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.10 A correlation of 0.97
+# ## 6.10 May the training score choose?
 #
 # The source goes on: over the widths the test AUC correlates with the training AUC ($r = 0.97$), so hyperparameters can be chosen by the training score, and no validation set is needed. Pearson's $r$ between paired scores $a_i$, $b_i$ is
 #

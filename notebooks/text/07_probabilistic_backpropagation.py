@@ -668,7 +668,7 @@ assert ll_cured > ll_sick + 0.4 and ll_full > ll_sick + 0.4
 assert cured.alpha > 0.7 * len(x_train) / 2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67.
+# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
 #
 # **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is a cheap test.
 

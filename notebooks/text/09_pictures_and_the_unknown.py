@@ -779,7 +779,7 @@ for name, T in (("training", cold), ("held-out", held_out)):
 assert cold < held_out
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** pixels may go in as they are stored, from 0 to 255, and the score of the first test picture comes out as 0.0000002: "how sure it is!" **True:** logits that are many times too large saturate the softmax. Every network is certain of *something*, and the score says nothing. The same networks, their logits times 255:
+# **Claim:** pixels may go in as they are stored, from 0 to 255, and the score of the first test picture comes out as 0.0000002: "how sure it is!" **True:** logits that are many times too large saturate the softmax. Every network is certain of *something*, and the score says nothing. The same networks, their logits times 255: <!-- from: the source -->
 
 # %% slideshow={"slide_type": "fragment"}
 log_known = logs["BBB", "test"]
