@@ -459,7 +459,7 @@ assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_00
 #
 # The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop, but it steps in ρ and μ instead of ρ and γ; we shall see why. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
 #
-# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). The input of unit $j$ for data point $n$, its *pre-activation* $\sum_i x_{ni}w_{ij}$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_i x_{ni}\mu_{ij},\ \sum_i x_{ni}^2\sigma_{ij}^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) "Switched off" means $|\gamma| < \tfrac12$ from here on.
+# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). What a unit gets from a data point $x$, its *pre-activation* $\sum_k x_kw_k$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_k x_k\mu_k,\ \sum_k x_k^2\sigma_k^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) All fits of this section have 1500 steps. "Switched off" means $|\gamma| < \tfrac12$ from here on.
 
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)

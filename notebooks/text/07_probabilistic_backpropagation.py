@@ -427,7 +427,7 @@ first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# PBP puts the Gaussian (7.10) in place of the exact $Z$: with $\alpha$ one or two larger, $Z_1$ and $Z_2$ are the same density with the noise variances $\beta/\alpha$ and $\beta/(\alpha+1)$. Now compute (7.12) as it stands, and for large α the digits are gone: α′ is 1 over a bracket that is about $1/\alpha$, *after* 1 has been subtracted. So never form the bracket. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$ it is
+# PBP puts the Gaussian (7.10) in place of the exact $Z$; by (7.11), $Z_1$ and $Z_2$ are the same Gaussian with the noise variances $\beta/\alpha$ and $\beta/(\alpha+1)$. Compute (7.12) as it stands, and for large α the digits are gone: the bracket is a number near 1, less 1, and comes to about $1/\alpha$. So never form it. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$ the bracket is
 #
 # $$\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}\alpha - 1 = e^{\,\ell_{21}-\ell_{10}}\;e^{\log(1+1/\alpha)} - 1 ,$$
 #
@@ -467,7 +467,7 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 # 3. **Project**: (7.4) and (7.5) for $w$, (7.13) with the residual $m_\setminus$ and the variance $v_\setminus$ for λ.
 # 4. **Remember**: the difference between the new $q$ and the cavity is the new factor.
 #
-# A factor stays as it is where no proper cavity is left ($v_\setminus > 0$, $\alpha_\setminus > 1$). ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
+# A factor is left as it is if its cavity has no $v_\setminus > 0$ or no $\alpha_\setminus > 1$. ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
