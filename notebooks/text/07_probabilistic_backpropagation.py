@@ -476,7 +476,6 @@ data = datasets.sinusoid()
 before, after = last_point.fit.state, refinement.fit.state
 m_all, v_all = (np.concatenate([p.ravel() for p in part]) for part in (before.mean, before.var))
 precision, shift, a_share, b_share = before.factors.T
-assert np.allclose(before.prior, (6 + a_share.sum(), 6 + b_share.sum()))  # λ's Gamma
 all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
 i = np.flatnonzero((1 / v_all > precision) & (all_a > 1) & (all_b > 0))[0]  # the first refined
 cavity_a, cavity_b = all_a[i], all_b[i]
@@ -489,6 +488,7 @@ assert np.isclose(1 / cavity_v, 1 / v_all[i] - precision[i])  # the rest of (7.1
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
+assert np.allclose(before.prior, (6 + a_share.sum(), 6 + b_share.sum()))  # λ's Gamma
 total = cavity_v + cavity_b / (cavity_a - 1)
 slope = -cavity_m / total
 new = pbp.adf_update(cavity_m, cavity_v, slope, 0.5 * (slope**2 - 1 / total))
