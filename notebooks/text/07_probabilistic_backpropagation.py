@@ -149,6 +149,7 @@ for dm, dv in ((0.02, 0), (-0.02, 0), (0, 0.02), (0, -0.02)):
     assert inclusive_kl(m_match + dm, v_match + dv) > best
 print(f"prior N({m0}, {v0}); after the point N({m_match:.4f}, {v_match:.4f})")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **One weight, from left to right**: *tilt*, *project*, *next point*. A label 1 at x = −6 takes away what lies right of 0. The bent density is replaced by the Gaussian of its mean and variance. The next point, a label 1 at x = 2, finds *that* Gaussian: what did not fit into it, the steep right flank, is gone, and some belief in w > 0 is back.
 
@@ -426,7 +427,7 @@ first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# PBP puts the Gaussian (7.10) in place of the exact $Z$: with $\alpha$ one or two larger, $Z_1$ and $Z_2$ are the same density with the noise variances $\beta/\alpha$ and $\beta/(\alpha+1)$. Now compute (7.12) as it stands, and for large α the digits are gone: α′ is 1 over a bracket that is about $1/\alpha$, *after* 1 has been subtracted. So never form the bracket. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$ it is
+# PBP puts the Gaussian (7.10) in place of the exact $Z$; by (7.11), $Z_1$ and $Z_2$ are the same Gaussian with the noise variances $\beta/\alpha$ and $\beta/(\alpha+1)$. Compute (7.12) as it stands, and for large α the digits are gone: the bracket is a number near 1, less 1, and comes to about $1/\alpha$. So never form it. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$ the bracket is
 #
 # $$\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}\alpha - 1 = e^{\,\ell_{21}-\ell_{10}}\;e^{\log(1+1/\alpha)} - 1 ,$$
 #
@@ -466,7 +467,7 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 # 3. **Project**: (7.4) and (7.5) for $w$, (7.13) with the residual $m_\setminus$ and the variance $v_\setminus$ for λ.
 # 4. **Remember**: the difference between the new $q$ and the cavity is the new factor.
 #
-# A factor stays as it is where no proper cavity is left ($v_\setminus > 0$, $\alpha_\setminus > 1$). ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
+# A factor is left as it is if its cavity has no $v_\setminus > 0$ or no $\alpha_\setminus > 1$. ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
@@ -475,7 +476,6 @@ data = datasets.sinusoid()
 before, after = last_point.fit.state, refinement.fit.state
 m_all, v_all = (np.concatenate([p.ravel() for p in part]) for part in (before.mean, before.var))
 precision, shift, a_share, b_share = before.factors.T
-assert np.allclose(before.prior, (6 + a_share.sum(), 6 + b_share.sum()))  # λ's Gamma
 all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
 i = np.flatnonzero((1 / v_all > precision) & (all_a > 1) & (all_b > 0))[0]  # the first refined
 cavity_a, cavity_b = all_a[i], all_b[i]
@@ -488,6 +488,7 @@ assert np.isclose(1 / cavity_v, 1 / v_all[i] - precision[i])  # the rest of (7.1
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
+assert np.allclose(before.prior, (6 + a_share.sum(), 6 + b_share.sum()))  # λ's Gamma
 total = cavity_v + cavity_b / (cavity_a - 1)
 slope = -cavity_m / total
 new = pbp.adf_update(cavity_m, cavity_v, slope, 0.5 * (slope**2 - 1 / total))
@@ -667,7 +668,7 @@ assert ll_cured > ll_sick + 0.4 and ll_full > ll_sick + 0.4
 assert cured.alpha > 0.7 * len(x_train) / 2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67.
+# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
 #
 # **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is a cheap test.
 

@@ -421,6 +421,7 @@ for fraction in (0.0, 0.5, 0.9):
     right = np.mean(p.argmax(axis=1) == classes[test])
     print(f"without {fraction:.0%} of the weights: accuracy {right:.1%}")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.10 To be silent
 #
@@ -496,6 +497,7 @@ found = claims.show("bbb-notices-strangers", "bbb-notices-strange-digits-no-bett
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **temperature**: which figures of the known pictures move, and which cannot?
@@ -777,7 +779,7 @@ for name, T in (("training", cold), ("held-out", held_out)):
 assert cold < held_out
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** pixels may go in as they are stored, from 0 to 255, and the score of the first test picture comes out as 0.0000002: "how sure it is!" **True:** logits that are many times too large saturate the softmax. Every network is certain of *something*, and the score says nothing. The same networks, their logits times 255:
+# **Claim:** pixels may go in as they are stored, from 0 to 255, and the score of the first test picture comes out as 0.0000002: "how sure it is!" **True:** logits that are many times too large saturate the softmax. Every network is certain of *something*, and the score says nothing. The same networks, their logits times 255: <!-- from: the source -->
 
 # %% slideshow={"slide_type": "fragment"}
 log_known = logs["BBB", "test"]

@@ -131,7 +131,7 @@ print(f"{np.sum(found < found.min() + 0.5)} of 16 starts agree to half a nat")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The seventh answer is the true posterior, sampled by HMC (chapter 4): same network, same prior, same noise. NUTS, slower, is its check. The reports say whether to believe them. **R-hat** near 1: the chains agree with each other, at the data points and in their log density; it should be below 1.01. **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited, nor, as computed here, of the gap: for that the table of 10.5 has the distance of half of the chains to the others.
+# The seventh answer is the true posterior, sampled by HMC (chapter 4): same network, same prior, same noise. NUTS, slower, is its check. The reports say whether to believe them. **R-hat** near 1: the chains agree with each other, at the data points and in their log density; it should be below 1.01. **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited, nor, as computed here, of the gap: for that the table of 10.5 has the distance of half of the chains to the others. <!-- from: methods/mcmc.py -->
 
 # %% slideshow={"slide_type": "fragment"}
 def sample(seed, n_samples=2000):
@@ -268,6 +268,7 @@ table = {name: scores(p) for name, p in pred.items()}
 print(f"{'RMSE | log score':12}" + "".join(f"{name:>17}" for name in REGIONS))
 for name, row in table.items():
     print(f"{name:16}" + "".join(f"{rmse:9.2f} | {log:6.2f}" for rmse, log in row))
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is what stays of this table over many data sets.
@@ -538,7 +539,6 @@ for e, fit in passes.items():
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
           f"epistemic sd {sd:.2f}, RMSE to the true function {error:.2f}")
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
@@ -550,8 +550,9 @@ for ax, region in zip(axes, ("data", "gap", "outside"), strict=True):
     ahead = {name: paired(key, "bbb", region)[2] for key, name in rivals.LABELS.items()
              if key != "bbb"}
     plots.draw_forest(ax, ahead, rivals.median_and_limits)
-    ax.set(title=region, xscale="symlog", xticks=(-10, -1, 0, 1, 10), xlim=(-60, 60))
-    words = ax.set(xlabel="nats a point ahead of BBB", xticklabels=("−10", "−1", "0", "1", "10"))
+    ax.set_xscale("symlog", linthresh=0.2)
+    ax.set_xticks((-10, -1, 0, 1, 10), ("−10", "−1", "0", "1", "10"))
+    words = ax.set(title=region, xlabel="nats a point ahead of BBB", xlim=(-60, 60))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read the bars that cross 0 first: they are what one seed would have turned into a ranking. What the worlds do say:
@@ -705,13 +706,14 @@ for agent, regrets in total.items():
           "".join(f"{each.mean():8.1f} ± {standard_error(each):3.1f}" for each in columns))
 plots.draw_forest(ax, {named[a]: regrets - total["hmc"] for a, regrets in total.items()
                        if a != "hmc"})
-ax.set(xlabel="regret more than that of the true posterior, forty data sets (bar: ± 2 SE)")
+ax.set(xlabel="regret above that of the true posterior (dots: worlds; bar: mean ± 2 SE)")
 ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # BBB after 1500 steps and MC dropout are sure of themselves in the gap, and wrong. The control is the greedy network. Thompson sampling with this BBB loses less than the greedy network on fewer than one data set in five. <!-- claim: bbb-explores-too-little --> On more than one in ten the two are tied, down to the last choice that counts. <!-- claim: bbb-often-acts-as-if-greedy --> On average it loses more, <!-- claim: bbb-loses-more-than-greedy --> as does MC dropout. <!-- claim: dropout-explores-too-little --> But this is BBB where it stopped. Trained on, the same BBB loses less than before; <!-- claim: training-on-explores-more --> at its lowest $F$ the family loses more again. <!-- claim: the-lowest-mean-field-explores-less-than-a-stopped-one --> Compared with the greedy network neither is decided: trained on, BBB is ahead in these worlds, and in twenty others not clearly.
 #
-# Draws of the posterior (HMC, until R-hat is at most 1.02, in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field; <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> whether less than full Laplace, too, is undecided. Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the first loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace less: <!-- claim: laplace-finds-the-peak --> a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018).
+# Draws of the posterior (HMC, until R-hat is at most 1.02, in the gap, too) lose less than greedy <!-- claim: the-posterior-loses-less-than-greedy --> and than the lowest mean field; <!-- claim: the-posterior-loses-less-than-the-lowest-mean-field --> whether less than full Laplace, too, is undecided. Of the others an anchored ensemble, <!-- claim: anchored-members-lose-less-than-greedy --> a full Laplace <!-- claim: laplace-loses-less-than-greedy --> and a plain ensemble <!-- claim: an-ensemble-loses-less-than-greedy --> gain on greed. Beside BBB after 1500 steps the first loses less than two thirds, <!-- claim: anchored-members-find-the-peak --> and Laplace less: <!-- claim: laplace-finds-the-peak --> a band that is too wide costs trials; one that is too narrow may never make the one that is needed. In theory a small error of inference can cost regret in every round (Phan et al. 2019); one that is bounded in two senses need not, in linear bandits (Huang et al. 2024). On other problems the order may differ (Riquelme et al. 2018). <!-- from: methods/mcmc.py -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 A level that is counted: conformal bands
@@ -828,6 +830,7 @@ assert np.allclose(np.histogram(u, 10, (0, 1))[0] / 4000, 0.1, atol=0.02)  # ove
 k = np.argmax(w_true @ asked - mean)  # one function, new noise: piled up
 u_k = ndtr((w_true[k] @ asked + rng.standard_normal(4000) - mean[k]) / sd)
 print(f"mean PIT value over 4000 functions {u.mean():.2f}, of one of them {u_k.mean():.2f}")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
