@@ -253,10 +253,8 @@ def _gold(
     prediction = Predictive(mean, std, np.full(len(mean), problem.noise_std))
     if noise is not None:
         noise = noise.reshape(-1, noise.shape[-1])
-        rms = np.sqrt(np.mean(noise**2, axis=0))
-        prediction = replace(
-            prediction, aleatoric_std=np.broadcast_to(rms, mean.shape), noise_draws=noise
-        )
+        middle = np.broadcast_to(np.median(noise, axis=0), mean.shape)
+        prediction = replace(prediction, aleatoric_std=middle, noise_draws=noise)
     return GoldStandard(prediction, report, mixed=r_hat <= MIXED)
 
 
