@@ -12,6 +12,7 @@ ABOUT = {
     "chains": "effective draws a second of HMC, NUTS and numpyro's NUTS",
     "replay": "the cost of storing the frames of a training, for each method",
     "browser": "the time from key press to repainted plot, in JupyterLab in Chromium",
+    "page": "pictures a second of the playground while a point is dragged, in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }
 
