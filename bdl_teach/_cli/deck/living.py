@@ -29,7 +29,7 @@ FIGURES: dict[int, tuple[datasets.Regression1D, dict[str, str], dict[str, str | 
         {"title": "Bayes by Backprop beside the true posterior", "controls": "sigma1,pi,noise"},
         {"prior": "mixture", "layers": 2},
     ),
-    4: (_WITH_GAP.data, {"title": "How right is it?"}, {}),
+    4: (_WITH_GAP.data, {"title": "How right is it?", "controls": "sigma,noise,challenge"}, {}),
     6: (
         _WHOLE.data,
         {"title": "The prior, set or learnt", "controls": "sigma,tie,noise"},
