@@ -108,7 +108,7 @@ def living_figure(chapter: int) -> str | None:
     page = re.sub(r'<link rel="stylesheet" href="([\w.]+)">', _styles(folder), page)
     given = json.dumps(f"index.html{where}").replace("</", "<\\/")
     page = page.replace("</head>", f"<script>window.playgroundAddress = {given};</script>\n</head>")
-    return re.sub(r'<script src="([\w.]+)"></script>', packed, page)
+    return re.sub(r'<script src="([\w./-]+)"></script>', packed, page)
 
 
 def _styles(folder: Path) -> str:
