@@ -24,9 +24,10 @@ class WithNotebooks(build_py):
     def others(self) -> dict[str, str]:
         """Return the target of each file; an editable install copies none."""
         found = [path for kind in ("*.ipynb", "*.md") for path in Path("notebooks").glob(kind)]
-        found += Path("docs", "playground").glob("*.*")
+        found += [path for path in Path("docs", "playground").rglob("*") if path.is_file()]
         package = Path(self.build_lib, "bdl_teach")
-        copies = {str(path): str(package / f"_{path.parent.name}" / path.name) for path in found}
+        places = {path: path.as_posix().removeprefix("docs/") for path in found}
+        copies = {str(path): str(package / f"_{place}") for path, place in places.items()}
         return {} if self.editable_mode else dict(sorted(copies.items()))
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:

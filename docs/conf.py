@@ -55,9 +55,9 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "bdl_teach"
-html_static_path = [str(MATHJAX), "site.css", "frames.js"]
+html_static_path = [str(MATHJAX), "site.css", "site.js"]
 html_css_files = ["site.css"]
-html_js_files = ["frames.js"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_search_summary = False  # a page opened from a folder may not fetch another one
 html_theme_options = {"source_repository": REPOSITORY} if REPOSITORY else {}
@@ -129,8 +129,9 @@ def submodules(name: str) -> list[str]:
 
 
 def chapter(path: Path) -> Any:
-    """Read a stored notebook; give pictures their descriptions, and fold solutions."""
+    """Read a stored notebook; link to it, give pictures their descriptions, and fold solutions."""
     notebook = nbformat.read(path, as_version=4)
+    link = f'<a href="{path.name}" download>Download this notebook</a>'
     cells, figures = [], living(int(path.stem[:2]))
     for cell in notebook.cells:
         if "launch" in cell.metadata.get("tags", ()):
@@ -146,6 +147,7 @@ def chapter(path: Path) -> Any:
         if "explorer" in tags:
             below = next(figures, STILL)
             cells.append(nbformat.v4.new_markdown_cell(below))
+    cells.insert(1, nbformat.v4.new_markdown_cell(link))
     notebook.cells = cells
     return notebook
 
@@ -159,8 +161,10 @@ def living(number: int) -> Iterator[str]:
 
 
 def add_playground(app: Any, _: object) -> None:
-    """Copy the playground into the site."""
+    """Copy the playground, and the notebooks to download, into the site."""
     shutil.copytree(DOCS / "playground", app.outdir / "playground", dirs_exist_ok=True)
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, app.outdir / "notebooks")
 
 
 def give_captions_a_level(*event: Any) -> None:

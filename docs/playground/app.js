@@ -50,20 +50,18 @@ if (parent !== window) {
 }
 
 /*
- * What other scripts may use. `set` takes values of the state by name, ignores names and values
- * that it does not know, and resolves with the readings once both pictures have fitted the state
- * that is then the latest, mean field until F rests (chains that have not mixed draw on); while a training is watched, once
- * both have begun; where workers are refused, at once, with null for a picture. So does `ready`.
+ * What other scripts may use (docs/lecturers.md). `set` ignores names and values that it does not know, and
+ * resolves with the readings once both pictures have fitted the state that is then the latest, mean field until
+ * F rests (chains that have not mixed draw on); while a training is watched, once both have begun. So does `ready`.
  */
 window.playground = {
   engine,
   ready: loaded.then(() => window.playground),
   state: () => ({ ...state, points: points().map((p) => [...p]), own: own() }),
-  set: (values) => {
+  set: async (values) => {
     const given = { ...values };
     if (given.own === false) given.points = null;
     return change({ ...("data" in given && !("points" in given) ? { points: null } : {}), ...checked(given) });
   },
   readings,
-  pictures: () => pictures,
 };

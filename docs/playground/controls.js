@@ -17,7 +17,7 @@ function makeSlider(name) {
   label.dataset.control = name;
   $(first || SMALL ? "controls" : "further").append(label);
   updates.push(() => {
-    text.textContent = say(name);
+    text.textContent = say(name === "width" && panels.every(({ method }) => method === "linear") ? "bumps" : name);
     input.value = powers ? Math.log10(state[name]) : state[name];
     output.textContent = sliderText(name);
     input.setAttribute("aria-valuetext", output.textContent);

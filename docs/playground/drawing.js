@@ -187,7 +187,6 @@ let due = 0;
 function paint() {
   due ||= requestAnimationFrame(() => {
     due = 0;
-    pictures += 1;
     const said = verdict();
     if ($("verdict").textContent !== said) $("verdict").textContent = said;
     for (const panel of panels) {
@@ -198,4 +197,3 @@ function paint() {
     }
   });
 }
-let pictures = 0;

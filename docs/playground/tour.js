@@ -29,7 +29,7 @@ function showTour() {
   root.classList.toggle("touring", Boolean(step));
   root.classList.toggle("single", Boolean(step?.single));
   $("tour").hidden = !step;
-  $("begin").hidden = $("challenge").hidden = Boolean(step);
+  for (const [id, name] of [["begin", "tour"], ["challenge", "challenge"]]) $(id).hidden = Boolean(step) || !isShown(name);
   $("back").disabled = state.tour < 2;
   $("next").textContent = say(state.tour === STEPS.length ? "tour.end" : "tour.next");
   $("sentence").textContent = step ? `${state.tour}/${STEPS.length} · ${say(`tour.steps.${state.tour - 1}`)}` : "";

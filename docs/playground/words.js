@@ -20,7 +20,7 @@ const PLAYGROUND_WORDS = {
       dropout: "MC dropout, one network whose units are left out at random",
       laplace: "Laplace, one network whose last layer has its exact posterior",
     },
-    pass: "one pass more", passes: "PBP passes", tie: "learnt prior σ", weight: "of each weight", all: "of all",
+    bumps: "bumps", pass: "one pass more", passes: "PBP passes", tie: "learnt prior σ", weight: "of each weight", all: "of all",
     record: "record 5 s", recording: "recording: {seconds} s", noFilm: "This browser records no film.", filmed: "saved as {name} ({size} kB)", codeOf: "code of this link, for a phone's camera",
     challenge: {
       name: "draw first", see: "see it", upper: "upper edge", lower: "lower edge", hidden: "hidden until you press “see it”",
@@ -68,7 +68,7 @@ const PLAYGROUND_WORDS = {
     status: {
       linear: "exact; log P(data) = {evidence} nats; sd {among} among the points{gap}",
       learnt: "F {F} nats; the prior's σ is learnt: {sigma} (median); {off} % of the weights switched off; sd {among} among the points{gap}",
-      pbp: "after {passes} passes: noise learnt, σ {noise}; sd {among} among the points{gap}",
+      pbp: "passes: {passes}; noise learnt, σ {noise}; sd {among} among the points{gap}",
       dropout: "each unit left out with probability 0.1; sd {among} among the points{gap}",
       laplace: "only the last layer is unsure; sd {among} among the points{gap}",
       map: "−log P = {loss} nats; one function: no epistemic band",
@@ -135,7 +135,7 @@ const PLAYGROUND_WORDS = {
       dropout: "MC dropout，随机去掉单元的一个网络",
       laplace: "拉普拉斯，一个网络，其最后一层有精确后验",
     },
-    pass: "再学一遍", passes: "PBP 遍数", tie: "学习先验 σ", weight: "每个权重", all: "共用",
+    bumps: "钟形函数", pass: "再学一遍", passes: "PBP 遍数", tie: "学习先验 σ", weight: "每个权重", all: "共用",
     record: "录制 5 秒", recording: "正在录制：{seconds} 秒", noFilm: "此浏览器不能录制。", filmed: "已保存为 {name}（{size} kB）", codeOf: "此链接的二维码，供手机扫描",
     challenge: {
       name: "先画", see: "揭晓", upper: "上边缘", lower: "下边缘", hidden: "按“揭晓”之前隐藏",
@@ -250,7 +250,7 @@ const PLAYGROUND_WORDS = {
       dropout: "MC dropout, одна сеть, нейроны которой случайно выпадают",
       laplace: "Лаплас, одна сеть с точным апостериорным последнего слоя",
     },
-    pass: "ещё один проход", passes: "проходов PBP", tie: "выученное σ", weight: "у каждого веса", all: "общее",
+    bumps: "колоколов", pass: "ещё один проход", passes: "проходов PBP", tie: "выученное σ", weight: "у каждого веса", all: "общее",
     record: "записать 5 с", recording: "запись: {seconds} с", noFilm: "Этот браузер не записывает видео.", filmed: "сохранено как {name} ({size} кБ)", codeOf: "код этой ссылки для камеры телефона",
     challenge: {
       name: "сначала нарисовать", see: "показать", upper: "верхний край", lower: "нижний край", hidden: "скрыто до кнопки «показать»",

@@ -3,18 +3,25 @@
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playground_page import PHONE
 from playwright.sync_api import Browser, Page
+
+from bdl_teach._cli.deck import living
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 
+KNOWN = ("blob:", "data:")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -55,6 +62,48 @@ def test_chapter_page_shows_its_still_and_its_equations(site: Path, page: Page, 
         still.scroll_into_view_if_needed()
         assert still.evaluate("img => img.complete && img.naturalWidth > 300")
         assert len(still.get_attribute("alt") or "") > 40
+
+
+@pytest.fixture(scope="module")
+def http(site: Path) -> Iterator[str]:
+    """Serve the site on the loopback; return its address."""
+    handler = partial(SimpleHTTPRequestHandler, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("number", living.FIGURES)
+@pytest.mark.parametrize("phone", [False, True])
+def test_chapter_has_a_figure_that_moves(
+    site: Path, http: str, browser: Browser, number: int, phone: bool
+) -> None:
+    """On a laptop from its folder, and on a phone in the dark by http; no other host is asked."""
+    (name,) = (name for name in CHAPTERS if name.startswith(f"{number:02d}_"))
+    root = http if phone else site.as_uri()
+    view = {**PHONE, "color_scheme": "dark"} if phone else {}
+    page, faults = browser.new_context(**view).new_page(), []
+    page.on(
+        "request", lambda r: None if r.url.startswith(KNOWN + (root,)) else faults.append(r.url)
+    )
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"{root}/notebooks/{name}.html", wait_until="domcontentloaded")
+    figure = page.locator("iframe.living")
+    figure.scroll_into_view_if_needed()
+    frame = figure.element_handle().content_frame()
+    assert frame is not None
+    frame.evaluate("window.playground.ready.then(() => true)")
+    assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    height = frame.evaluate("document.body.getBoundingClientRect().height")
+    given = "(h) => Math.abs(document.querySelector('iframe.living').clientHeight - h) < 60"
+    page.wait_for_function(given, arg=height)
+    before = frame.evaluate("playground.readings().mean[60]")
+    frame.locator("input[type=range]").last.press("ArrowRight")
+    frame.wait_for_function("(old) => playground.readings().mean[60] !== old", arg=before)
+    dark = "document.documentElement.classList.contains('dark')"
+    assert frame.evaluate(dark) == phone and faults == []
+    page.context.close()
 
 
 def test_search_finds_the_chapter_on_local_reparameterization(site: Path, page: Page) -> None:

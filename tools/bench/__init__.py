@@ -11,6 +11,7 @@ ABOUT = {
     "methods": "a refit of each method on the sinusoid, and PBP's growth with data and width",
     "chains": "effective draws a second of HMC, NUTS and numpyro's NUTS",
     "browser": "the time from key press to repainted plot, in JupyterLab in Chromium",
+    "page": "pictures a second of the playground while a point is dragged, in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }
 

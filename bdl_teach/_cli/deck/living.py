@@ -29,7 +29,7 @@ FIGURES: dict[int, tuple[datasets.Regression1D, dict[str, str], dict[str, str | 
         {"title": "Bayes by Backprop beside the true posterior", "controls": "sigma1,pi,noise"},
         {"prior": "mixture", "layers": 2},
     ),
-    4: (_WITH_GAP.data, {"title": "How right is it?"}, {}),
+    4: (_WITH_GAP.data, {"title": "How right is it?", "controls": "sigma,noise,challenge"}, {}),
     6: (
         _WHOLE.data,
         {"title": "The prior, set or learnt", "controls": "sigma,tie,noise"},
@@ -108,7 +108,7 @@ def living_figure(chapter: int) -> str | None:
     page = re.sub(r'<link rel="stylesheet" href="([\w.]+)">', _styles(folder), page)
     given = json.dumps(f"index.html{where}").replace("</", "<\\/")
     page = page.replace("</head>", f"<script>window.playgroundAddress = {given};</script>\n</head>")
-    return re.sub(r'<script src="([\w.]+)"></script>', packed, page)
+    return re.sub(r'<script src="([\w./-]+)"></script>', packed, page)
 
 
 def _styles(folder: Path) -> str:
