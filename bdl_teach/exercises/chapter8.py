@@ -273,10 +273,10 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
         return ""
     if rate == 0:
         return "no dropout"
-    if _std_at_data(float(rate), seed) <= _WANTED_STD[0]:
-        return "too calm"
     if rate > 0.9:
         return "the probability of keeping"
+    if _std_at_data(float(rate), seed) <= _WANTED_STD[0]:
+        return "too calm"
     return f"{'near' if rate <= 0.2 else 'above'} the usual rate"
 
 
