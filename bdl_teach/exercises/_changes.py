@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from bdl_teach.exercises._outcomes import Case, Function, Outcome, outcome
+from bdl_teach.exercises.common_mistakes import is_real
 
 # What people write by mistake for an expression of a, b and c. The first six come in pairs, too.
 _WRITTEN_FOR = {
@@ -91,12 +92,8 @@ def _alike(a: Any, b: Any) -> bool:
 def _moved(case: Case) -> Case:
     """Return the arguments with each real number changed by a few per cent."""
     rng = np.random.default_rng(0)
-    return tuple(
-        value * rng.uniform(0.97, 1.03, np.shape(value))
-        if np.asarray(value).dtype == float
-        else value
-        for value in case
-    )
+    near = [rng.uniform(0.97, 1.03, np.shape(a)) if is_real(a) else 1 for a in case]
+    return tuple(a * by if is_real(a) else a for a, by in zip(case, near, strict=True))
 
 
 def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Function]]:

@@ -1,9 +1,9 @@
 """Define the exercises of chapter 2: latent variables and bounds."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp
 
 from bdl_teach import datasets
@@ -201,3 +201,59 @@ exercise(
     cases=CasesOnUse(lambda: ((np.stack([_shuffled(30), _shuffled(31)]),),)),
     judge=_fault_of_beta,
 )(lambda shuffles: 1.2)
+
+
+class _Picture(NamedTuple):
+    """log p(x | z) of one picture ``[64]``, as a function of codes z ``[S, 2]``."""
+
+    weights: Any
+    bias: Any
+    x: Any
+
+    def __call__(self, z: Any) -> Any:
+        logits = z @ self.weights + self.bias
+        return (self.x * logits - np.logaddexp(0, logits)).sum(axis=-1)
+
+
+_NODES, _SHARES = np.polynomial.hermite_e.hermegauss(16)
+_EPS = np.stack(np.meshgrid(_NODES, _NODES), axis=-1).reshape(-1, 2)  # of a quadrature over N(0, I)
+_SHARES_OF_EPS = np.outer(_SHARES, _SHARES).ravel() / _SHARES.sum() ** 2
+
+
+def _elbo(log_likelihood: Any, mean: Any, std: Any) -> float:
+    kl = 0.5 * (mean**2 + std**2 - 1.0 - 2.0 * np.log(std)).sum()
+    return float(_SHARES_OF_EPS @ log_likelihood(mean + std * _EPS) - kl)
+
+
+def _encoded(picture: int, scale: float, std: float) -> tuple[Any, ...]:
+    """Return log p(x | z) of one digit under a linear decoder, and mean and sd of its code."""
+    images = datasets.digits().images.reshape(-1, 64).astype(float)
+    white = images.mean(axis=0).clip(0.02, 0.98)
+    two = np.linalg.svd(images - images.mean(axis=0), full_matrices=False)[2][:2]
+    codes = (images - images.mean(axis=0)) @ two.T
+    decode = _Picture(scale * two, np.log(white / (1 - white)), images[picture])
+    return decode, (codes / codes.std(axis=0))[picture], np.full(2, std)
+
+
+def _fault_of_refined(refined: Any, log_likelihood: Any, mean: Any, std: Any) -> str:
+    if (refined[1] <= 0).any():
+        return "no standard deviation"
+    missing = _elbo(log_likelihood, *_refined(log_likelihood, mean, std))
+    missing -= _elbo(log_likelihood, *refined)
+    if missing < 0.05:
+        return ""
+    if _elbo(log_likelihood, *refined) < _elbo(log_likelihood, mean, std):
+        return "worse than the encoder"
+    return "σ is the encoder's" if np.allclose(refined[1], std) else "not far enough"
+
+
+@exercise(
+    "2.11",
+    cases=CasesOnUse(lambda: (_encoded(0, 3, 0.3), _encoded(5, 3, 0.9), _encoded(17, 6, 0.8))),
+    judge=_fault_of_refined,
+)
+def _refined(log_likelihood: Any, mean: Any, std: Any) -> Any:
+    best = minimize(
+        lambda p: -_elbo(log_likelihood, p[:2], np.exp(p[2:])), np.r_[mean, np.log(std)]
+    ).x
+    return best[:2], np.exp(best[2:])

@@ -206,6 +206,49 @@ def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
     return _crossed(mean, own_std, columns, prior_std) - _entropy(own_std, columns)
 
 
+def _last_layer(n: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
+    """Draw features ``[n, k]``, targets, mean and covariance of the weights, and the two sds."""
+    rng = np.random.default_rng([811, n, k])
+    root = 0.4 * rng.normal(size=(k, k)) + 0.3 * np.eye(k)
+    phi, mean = rng.normal(size=(n, k)).round(1), rng.normal(size=k).round(1)
+    y = (phi @ mean + noise_std * rng.normal(size=n)).round(2)
+    return phi, y, mean, root @ root.T, prior_std, noise_std
+
+
+def _kl_of_layer(mean: Any, cov: Any, prior_std: Any) -> Any:
+    size = (np.trace(cov) + mean @ mean) / prior_std**2 - len(mean)
+    return 0.5 * (size + 2 * len(mean) * np.log(prior_std) - np.linalg.slogdet(cov)[1])
+
+
+def _log_likelihood(phi: Any, y: Any, mean: Any, var: Any) -> Any:
+    return -0.5 * np.sum((y - phi @ mean) ** 2 / var + np.log(2 * np.pi * var))
+
+
+@exercise(
+    "8.11",
+    *(_last_layer(4, 2, 2.0, 0.5), _last_layer(7, 3, 0.6, 1.5), _last_layer(1, 1, 3.0, 0.8)),
+    (*_last_layer(300, 80, 1.5, 0.3)[:3], 1e-9 * np.eye(80) + 1e-10, 1.5, 0.3),  # det cov is 0
+    "the doubt is missing: E (y − wᵀφ)² is more than (y − mᵀφ)²: w is not m.",
+    lambda phi, y, m, c, p, s: _log_likelihood(phi, y, m, s**2) - _kl_of_layer(m, c, p),
+    "the log of the mean for the mean of the log: that is the predictive density, and no bound.",
+    lambda phi, y, m, c, p, s: (
+        _log_likelihood(phi, y, m, s**2 + np.sum(phi @ c * phi, axis=1)) - _kl_of_layer(m, c, p)
+    ),
+    "correlations dropped: the variance of wᵀφ knows the whole covariance.",
+    lambda phi, y, m, c, p, s: (
+        _bound(phi, y, m, c, p, s) + 0.5 * np.sum(phi @ (c - np.diag(np.diag(c))) * phi) / s**2
+    ),
+    "the KL is missing: it is what keeps q near the prior.",
+    lambda phi, y, m, c, p, s: _bound(phi, y, m, c, p, s) + _kl_of_layer(m, c, p),
+    "the KL for each point: the data share one w, and pay for it once.",
+    lambda phi, y, m, c, p, s: _bound(phi, y, m, c, p, s) - (len(y) - 1) * _kl_of_layer(m, c, p),
+)
+def _bound(phi: Any, y: Any, mean: Any, cov: Any, prior_std: Any, noise_std: Any) -> Any:
+    doubt = np.sum(phi @ cov * phi) / noise_std**2
+    fit = _log_likelihood(phi, y, mean, noise_std**2) - 0.5 * doubt
+    return fit - _kl_of_layer(mean, cov, prior_std)
+
+
 @lru_cache(maxsize=8)
 def _networks(seed: int) -> tuple[tuple[Any, Any], ...]:
     """Return (inputs of the last layer ``[32, 21]``, y) of a ``laplace`` and of a ``point`` fit."""
@@ -273,10 +316,10 @@ def _fault_of_rate(rate: Any, seed: int) -> str:
         return ""
     if rate == 0:
         return "no dropout"
-    if _std_at_data(float(rate), seed) <= _WANTED_STD[0]:
-        return "too calm"
     if rate > 0.9:
         return "the probability of keeping"
+    if _std_at_data(float(rate), seed) <= _WANTED_STD[0]:
+        return "too calm"
     return f"{'near' if rate <= 0.2 else 'above'} the usual rate"
 
 

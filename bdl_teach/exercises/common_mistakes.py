@@ -126,7 +126,7 @@ def of_answers(
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Candidate("n − 1 for n", f"yours is divided by {size} − 1.", spread)
     for name, column in zip(names, zip(*cases, strict=True), strict=True):
-        for k in (1, 2, -1, -2) if all(np.ndim(a) == 0 and _is_real(a) for a in column) else ():
+        for k in (1, 2, -1, -2) if all(np.ndim(a) == 0 and is_real(a) for a in column) else ():
             hint = (
                 f"yours is {'divided' if k < 0 else 'multiplied'} by {name}{'²' * (abs(k) == 2)}."
             )
@@ -178,14 +178,14 @@ def of_arguments(reference: Callable[..., Any], cases: Sequence[Case]) -> Iterat
 
     names = list(inspect.signature(reference).parameters)
     columns = list(zip(*cases, strict=True))
-    reals = {i for i, column in enumerate(columns) if all(map(_is_real, column))}
+    reals = {i for i, column in enumerate(columns) if all(map(is_real, column))}
     for i, column in enumerate(columns):
         whole = all(isinstance(n, int) and not isinstance(n, bool) for n in column)
         rows = _OF_REALS if i in reals else _OF_WHOLE_NUMBERS if whole else ()
         for name, hint, change in rows if names[i] != "seed" else ():
             with np.errstate(all="ignore"):
                 changed = [_changed(case, i, change) for case in cases]
-            if all(np.isfinite(a).all() for case in changed for a in case if _is_real(a)):
+            if all(np.isfinite(a).all() for case in changed for a in case if is_real(a)):
                 yield candidate(name.format(names[i]), hint.format(names[i]), changed)
     for i, j in combinations(range(len(columns)), 2):
         both = f"{names[i]} and {names[j]}"
@@ -209,7 +209,8 @@ def _put(values: Any, i: int, new: Any) -> Any:
     return changed
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """Return whether a value is a real number, or an array of them; an int is none."""
     return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 

@@ -794,7 +794,8 @@ assert exercises.check("2.3", solution_3, record=False)
 # <details><summary>Hint</summary>For (c), look at the map of codes and the print below it; for (e), at the last row of the table of β.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-exercises.check("2.4", ...)
+my_letters = ...  # such as {"a", "b"}
+exercises.check("2.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # One reason for each letter.
@@ -995,6 +996,50 @@ for k, style in enumerate(("o-", "s--", "^:")):
     ax.plot(betas, [spent(shuffle, beta) for beta in betas], style, label=f"order {k}")
 ax.axhline(2.0, color=GREY, lw=1)
 panel(ax, "The dearer the code, the less it says", "β", "KL, nats")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.11 Extend: what one encoder for all costs
+# One encoder serves all pictures; for a single picture another μ and σ may do better. Given `log_likelihood(z)`, which returns $\log p(x\mid z)$ of one picture for codes `z` `[S, 2]` as an array `[S]`, and the encoder's `mean` and `std` `[2]`, return the pair (μ, σ) of the code whose ELBO (2.6) is the largest, to 0.05 nats. What is gained is the *amortization gap* ([Cremer, Li, Duvenaud 2018](https://arxiv.org/abs/1801.03558)).
+#
+# <details><summary>Hint</summary>Four numbers are few: `scipy.optimize.minimize` finds them, if the draws of ε stay the same and σ cannot fall below 0. Begin at the encoder's.</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_refined(log_likelihood, mean, std):
+    return ...
+
+
+exercises.check("2.11", my_refined)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+from scipy.optimize import minimize
+
+eps_11 = np.random.default_rng(11).standard_normal((1000, 2))
+
+
+def elbo_of(log_likelihood, mean, std):  # (2.6), from draws that stay the same
+    return np.mean(log_likelihood(mean + std * eps_11)) - kl_from_prior(mean, std)
+
+
+def solution_11(log_likelihood, mean, std):
+    start = np.append(mean, np.log(std))  # σ = e^… stays above 0
+    best = minimize(lambda p: -elbo_of(log_likelihood, p[:2], np.exp(p[2:])), start).x
+    return best[:2], np.exp(best[2:])
+
+
+assert exercises.check("2.11", solution_11, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+gaps = []  # of eight held-out digits under the VAE of 2.6
+for x, *code_of_x in zip(test[:8], *model.encode(test[:8]), strict=True):
+
+    def log_p(z, x=x):
+        logits = network(model.decoder_weights, (2, 64, 128, 64), z)
+        return np.sum(x * logits - np.logaddexp(0, logits), axis=-1)
+
+    gaps.append(elbo_of(log_p, *solution_11(log_p, *code_of_x)) - elbo_of(log_p, *code_of_x))
+print("the amortization gap of eight digits, in nats:", np.round(gaps, 2))
+assert min(gaps) > -1e-6
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(2)

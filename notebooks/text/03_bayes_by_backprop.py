@@ -964,7 +964,7 @@ assert exercises.check("3.3", solution_3, record=False)
 # <details><summary>Hint</summary>For (b), ask what the family can express; for (e), what 1/λ copies of each point would do.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_letters = ...
+my_letters = ...  # such as {"a", "b"}
 
 exercises.check("3.4", my_letters)
 

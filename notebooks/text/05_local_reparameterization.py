@@ -676,7 +676,7 @@ assert exercises.check("5.2", solution_2, record=False)
 # <details><summary>Hint</summary>Ask of each pair which weights the two have in common.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_statements = ...
+my_statements = ...  # such as {"a", "b"}
 
 exercises.check("5.3", my_statements)
 

@@ -781,7 +781,7 @@ assert exercises.check("6.2", solution_2, record=False)
 # <details><summary>Hint</summary>For (b), see how (6.12) depends on the scale; for (d), draw (6.17); for (e), ask for each of the two what is chosen, and among which priors.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_letters = ...
+my_letters = ...  # such as {"a", "b"}
 
 exercises.check("6.3", my_letters)
 

@@ -874,13 +874,13 @@ assert exercises.check("7.2", solution_2, record=False)
 # <details><summary>Hint</summary>For (c), ask it of (7.1) first: which step of it does a network not have? For (e), what would you need to draw a y?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_true_statements = ...
+my_true_statements = ...  # such as {"a", "b"}
 
 exercises.check("7.3", my_true_statements)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # The letters of the statements that are true:
-solution_3 = "bdf"
+solution_3 = {"b", "d", "f"}
 
 assert exercises.check("7.3", solution_3, record=False)
 

@@ -919,6 +919,41 @@ for seed, style in enumerate(("-", "--", ":")):
 ax.axhspan(0.55, 0.75, color="0.9", label="asked for")
 panel(ax, "Three worlds: calm among the data, and calm in the gap", "rate r", "mean epistemic sd")
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.11 Extend: a bound for a last layer
+# Harrison et al. (2024) train the features and a Gaussian $q(w) = \mathcal N(m, S)$ over the last layer's weights together, by a bound on $\log P(D\mid\text{features})$ that needs no draw: $\mathrm E_q \log P(D\mid w) - \mathrm{KL}[q\,\|\,p]$ with $p = \mathcal N(0, \sigma_p^2 I)$. Return it in nats, for the features `phi` `[n, k]` of the training inputs, their targets `y` `[n]`, $m$ = `mean` `[k]` and $S$ = `cov` `[k, k]`. (*Hint:* what is the mean of $(y - w^\top\varphi)^2$ over $w$? One case has 80 weights that are nearly certain, and a determinant of 0 in floating point.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_layer_bound(phi, y, mean, cov, prior_std, noise_std):
+    return ...
+
+
+exercises.check("8.11", my_layer_bound)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_11(phi, y, mean, cov, prior_std, noise_std):
+    square = (y - phi @ mean) ** 2 + np.sum(phi @ cov * phi, axis=1)  # E (y − wᵀφ)²
+    fit = -0.5 * np.sum(square / noise_std**2 + math.log(2 * math.pi * noise_std**2))
+    price = (np.trace(cov) + mean @ mean) / prior_std**2 - len(mean)
+    price += len(mean) * math.log(prior_std**2) - np.linalg.slogdet(cov)[1]
+    return fit - price / 2
+
+
+assert exercises.check("8.11", solution_11, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+phi, targets = last_hidden(data.x), data.y[:, 0]
+bounds = [solution_11(phi, targets, last.mean, by * last.cov, 3.0, 1.0) for by in (1.0, 0.5)]
+assert np.isclose(bounds[0], last.log_evidence)  # at the exact posterior nothing is lost
+assert bounds[1] < bounds[0]
+root = np.linalg.cholesky(0.5 * last.cov)  # with draws: E_q [log P(D | w) + log p(w) − log q(w)]
+noise = np.random.default_rng(0).standard_normal((4000, phi.shape[1]))
+log_joint = -densities.gaussian_nll(targets, (last.mean + noise @ root.T) @ phi.T, 1.0).sum(axis=1)
+log_joint -= densities.gaussian_nll(last.mean + noise @ root.T, 0.0, 9.0).sum(axis=1)
+log_q = -densities.gaussian_nll(noise, 0.0, 1.0).sum(axis=1) - np.log(np.diag(root)).sum()
+assert abs(np.mean(log_joint - log_q) - bounds[1]) < 4 * np.std(log_joint - log_q) / 4000**0.5
+
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(8)
 

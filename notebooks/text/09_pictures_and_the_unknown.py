@@ -566,7 +566,7 @@ assert exercises.check("9.2", solution_2, record=False)
 # <details><summary>Hint</summary>Look for something that makes it false: two or three networks, two classes, two pictures are enough, and a pencil. Where you find nothing, say why.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_statements = ...
+my_statements = ...  # such as {"a", "b"}
 
 exercises.check("9.3", my_statements)
 
@@ -576,7 +576,7 @@ def sharp(p):
     return p**20 / np.sum(p**20, axis=1, keepdims=True)  # (9.8) at T = 1/20
 
 
-assert exercises.check("9.3", set("ade"), record=False)
+assert exercises.check("9.3", {"a", "d", "e"}, record=False)
 pair = np.eye(2), np.full((2, 2), 0.5)  # right, and half right: the labels are 0 and 1
 wrong_by = [calibration_error(p, np.arange(2)) for p in (*pair, sum(pair) / 2)]
 assert np.allclose(wrong_by, (0, 0, 0.25))

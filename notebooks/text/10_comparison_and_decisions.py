@@ -924,13 +924,13 @@ assert exercises.check("10.3", solution_3, record=False)
 # <details><summary>Hint</summary>What does each score see, and what not? What can a chain tell that has seen one mode?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-my_letters = ...
+my_letters = ...  # such as {"a", "b"}
 
 exercises.check("10.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # The letters of the statements that are true:
-solution_4 = "bde"
+solution_4 = {"b", "d", "e"}
 
 assert exercises.check("10.4", solution_4, record=False)
 

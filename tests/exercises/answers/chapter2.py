@@ -28,10 +28,29 @@ def ripple_in_slope_alone(mu: float, sigma: float, curvature: float) -> Any:
     return brentq(surplus, 0.0, 50.0)
 
 
+def refined(kl_weight: float = 1.0) -> Any:
+    """Return an answer that walks up the ELBO in small steps, from draws and differences."""
+
+    def answer(log_likelihood: Any, mean: Any, std: Any) -> Any:
+        eps = np.random.default_rng(0).standard_normal((300, 2))
+        p, steps = np.append(mean, np.log(std)), 1e-4 * np.eye(4)
+
+        def elbo(p: Any) -> Any:
+            kl = 0.5 * np.sum(p[:2] ** 2 + np.exp(2 * p[2:]) - 1 - 2 * p[2:])
+            return np.mean(log_likelihood(p[:2] + np.exp(p[2:]) * eps)) - kl_weight * kl
+
+        for _ in range(60):
+            p = p + 0.05 * np.array([elbo(p + h) - elbo(p - h) for h in steps]) / 2e-4
+        return p[:2], np.exp(p[2:])
+
+    return answer
+
+
 RIGHT: list[tuple[str, Any]] = [
     ("2.9", lambda *case: F32(1.03 * reference("2.9")(*case))),
     ("2.6", lambda x, a: grey(F32(x), F32(a))),
     ("2.10", lambda shuffles: 1.25),
+    ("2.11", refined()),
 ]
 
 WRONG: list[tuple[str, str, Any]] = [
@@ -49,6 +68,10 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.9", "below 0", lambda *case: -reference("2.9")(*case)),
     ("2.9", "noisier still", lambda *case: 0.5 * reference("2.9")(*case)),
     ("2.9", "quieter already", lambda *case: 2 * reference("2.9")(*case)),
+    ("2.11", "no standard deviation", lambda f, mean, std: (mean, -std)),
+    ("2.11", "worse than the encoder", refined(kl_weight=0.0)),
+    ("2.11", "σ is the encoder's", lambda f, mean, std: (refined()(f, mean, std)[0], std)),
+    ("2.11", "not far enough", lambda f, mean, std: (mean, refined()(f, mean, std)[1])),
     ("2.10", "says too much", lambda shuffles: 1.0),
     ("2.10", "says too little", lambda shuffles: 1.32),
     ("2.10", "not above 0", lambda shuffles: 0.0),

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import minimize_scalar
 
 from bdl_teach import datasets, densities
@@ -31,9 +32,19 @@ def deserved(seed: int) -> Any:
     return math.exp(minimize_scalar(cost, bounds=(-2, 5), method="bounded").x)
 
 
+def by_quadrature(phi: Any, y: Any, mean: Any, cov: Any, prior_std: Any, noise_std: Any) -> Any:
+    """Compute the bound of 8.11 by Gauss-Hermite nodes for each point, and eigenvalues of cov."""
+    nodes, shares = np.polynomial.hermite_e.hermegauss(20)
+    f = phi @ mean + np.sqrt(np.einsum("ni,ij,nj->n", phi, cov, phi)) * nodes[:, None]
+    each = shares @ stats.norm.logpdf(y, f, noise_std) / shares.sum()
+    ratios = np.linalg.eigvalsh(cov) / prior_std**2
+    return each.sum() - (ratios - np.log(ratios) - 1).sum() / 2 - mean @ mean / prior_std**2 / 2
+
+
 RIGHT: list[tuple[str, Any]] = [
     ("8.9", deserved),
     ("8.10", lambda seed: 0.01),
+    ("8.11", by_quadrature),
 ]
 
 WRONG: list[tuple[str, str, Any]] = [
