@@ -22,10 +22,9 @@ PLACES = (
     "C:/Program Files/Google/Chrome/Application/chrome.exe",
     "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
 )
-HANDOUT = "&showNotes=true&height=1160"  # a page with room for notes below the slide
 HOW = (
-    "No PDF: {0}. Open the deck in Chrome or Edge, add {1} to its address, wait until all pages "
-    "are there, and print them to a PDF with background graphics and without margins."
+    "No PDF: {0}. Open the deck in Chrome or Edge with {1} after its address, wait until it is "
+    "there, and print it to a PDF, with background graphics and without margins."
 )
 
 
@@ -36,7 +35,7 @@ def to_pdf(deck: Path, *, notes: bool) -> Path:
         Trouble: There is no browser, or it failed; the message says how to print by hand.
     """
     target = deck.with_name(f"{deck.stem}{'-notes' * notes}.pdf")
-    asked = "?print-pdf" + HANDOUT * notes
+    asked = "?handout" if notes else "?print-pdf"
     found = [shutil.which(name) for name in NAMES] + [one for one in PLACES if Path(one).is_file()]
     browser = next((one for one in found if one), None)
     if browser is None:
@@ -47,7 +46,7 @@ def to_pdf(deck: Path, *, notes: bool) -> Path:
         command.append("--no-sandbox")
     target.unlink(missing_ok=True)
     try:
-        page = f"{deck.resolve().as_uri()}{asked}"
+        page = deck.resolve().as_uri() + asked * notes
         subprocess.run([*command, page], capture_output=True, timeout=180, check=False)
     except subprocess.TimeoutExpired:
         pass
