@@ -189,7 +189,7 @@ def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
 ) -> None:
     page = show(browser, lectures[name]).ready().page
     count = page.evaluate("() => Reveal.getTotalSlides()")
-    for end, size in ((".pdf", (1344, 756)), ("-notes.pdf", (1344, 1188))):
+    for end, size in ((".pdf", (1344, 756)), (".handout.pdf", (1344, 1188))):
         found = (lectures[name].parent / f"{name}{end}").read_bytes()
         boxes = re.findall(rb"/MediaBox ?\[([\d. ]+)\]", found)
         assert len(boxes) == count

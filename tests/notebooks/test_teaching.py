@@ -11,7 +11,7 @@ from bdl_teach._cli.deck import lecture
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 TEXTS = {int(p.name[:2]): p for p in sorted((NOTEBOOKS / "text").glob("*.py"))}
-PLANS = {number: lecture.plan(number) for number in TEXTS}
+PLANS = {number: lecture.plan(path) for number, path in TEXTS.items()}
 
 
 def bullets(chapter: int, kind: str) -> list[str]:
