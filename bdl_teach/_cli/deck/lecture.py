@@ -21,13 +21,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from bdl_teach import __version__
 from bdl_teach._cli import notebooks
 from bdl_teach._cli.checkout import Trouble
+from bdl_teach._support.alt_text import LARGEST_SVG
 from bdl_teach._support.files import write_whole
 
 ROW = re.compile(r"^### (\d+) minutes? · (.+)\n", re.MULTILINE)
 BULLET = re.compile(r"^- (\*\*.+)$", re.MULTILINE)
 PARTS = re.compile(r"\*\*(Say|Show|Ask|Answer|Press|Mission|Stuck)\*\* ")
 EQUATION = re.compile(r"\$\$(?:(?!\$\$).)+?\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
-LARGEST_SVG = 400_000  # bytes, some thousand marks; a larger picture is a PNG
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
     title, tagline = next(one for one in sources if one.startswith("# ")).split("\n\n")[:2]
     slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
     if living:
-        slide("living", "## Move it", shown=living)
+        frame = f'<iframe srcdoc="{html.escape(living)}" title="refits when a control moves">'
+        slide("living", "## Move it", shown=f"{frame}</iframe>")
     minute, total = 0, sum(map(int, rows[::3]))
     for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         begin, minute, said = minute, minute + int(minutes), []

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli.deck import lecture
+from bdl_teach._cli.deck import lecture, living
 from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
@@ -39,7 +39,9 @@ def make(path: Path, *, whole: bool) -> str:
             cell.metadata["transient"] = {"remove_source": True}  # its picture is enough
     text = lecture.plan(path)
     if not whole:
-        notebook.cells = lecture.compose(notebook, text, living=None)
+        number = re.match(r"\d\d", path.stem)
+        figure = living.living_figure(int(number[0])) if number else None
+        notebook.cells = lecture.compose(notebook, text, figure)
     elif text:
         notes = nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": "notes"}})
         starts = ("slide", "subslide")
