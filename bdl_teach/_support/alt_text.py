@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import html
+import io
+import os
 import sys
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter
+
+LARGEST_SVG = 400_000  # bytes, some thousand marks
 
 
 def describe(figure: Figure) -> str:
@@ -49,6 +54,17 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def drawing(figure: Figure, alt: str) -> str:
+    """Return a figure as SVG with a description, or "" if it has more than some thousand marks."""
+    out = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "bdl_teach"}):  # the same ids each time
+        figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
+    if out.tell() > LARGEST_SVG:
+        return ""
+    named = f'<svg role="img" aria-label="{html.escape(alt)}" '
+    return out.getvalue().decode("utf-8").replace("<svg ", named, 1)
+
+
 def speak_in_notebooks() -> None:
     """Add a description, as plain text and ``alt``, to each figure that IPython will display.
 
@@ -59,6 +75,7 @@ def speak_in_notebooks() -> None:
     if shell is None:
         return
     formatter = shell.display_formatter
+    builds = bool(os.environ.get("BDL_TEACH_WAIT_FOR_PICTURE"))  # a notebook is run to be stored
 
     def bundle(figure: Figure) -> dict[str, str]:
         outputs = {"text/plain": describe(figure)}
@@ -66,7 +83,8 @@ def speak_in_notebooks() -> None:
         if isinstance(png, str):  # pictures are shown inline
             alt = html.escape(outputs["text/plain"])
             outputs["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
-        return outputs
+        svg = drawing(figure, outputs["text/plain"]) if builds else ""
+        return outputs | ({"image/svg+xml": svg} if svg else {})
 
     # `%matplotlib inline` removes figures from the formatters of single output types.
     formatter.mimebundle_formatter.for_type(Figure, bundle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from typing import Any
 
@@ -15,7 +16,7 @@ NOTE = (
 
 
 class Pictures(Preprocessor):
-    """A preprocessor, set up in _cli/after_install.py, that makes each PNG an `img` with `alt`."""
+    """A preprocessor, set up in _cli/after_install.py, that makes pictures `img` with `alt`."""
 
     note = Unicode(NOTE, help="HTML below the picture of an explorer.")
 
@@ -26,7 +27,10 @@ class Pictures(Preprocessor):
             data = output.get("data", {})
             if "image/png" in data:
                 words = output.metadata.get("image/png", {}).get("alt") or data.get("text/plain")
-                png = data["image/png"].replace("\n", "")
-                image = f'<img alt="{html.escape(words or "")}" src="data:image/png;base64,{png}">'
+                kind, coded = "png", data["image/png"].replace("\n", "")
+                if svg := data.get("image/svg+xml"):
+                    kind, coded = "svg+xml", base64.b64encode(svg.encode()).decode("ascii")
+                source = f"data:image/{kind};base64,{coded}"
+                image = f'<img alt="{html.escape(words or "")}" src="{source}">'
                 output.data = {"text/html": image + note}
         return cell, resources

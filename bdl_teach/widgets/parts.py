@@ -17,15 +17,19 @@ class PartsPanel(plots.Artists):
         title: Its title.
         along: Label of the x axis.
         rows: The name of each part, its label and the colour of its bar, from above.
+        limits: Rising values; the x axis ends at the first that is large enough.
     """
 
-    LIMITS = (2.0, 4.0, 8.0, 16.0)
-
     def __init__(
-        self, ax: Axes, title: str, along: str, rows: Sequence[tuple[str, str, str]]
+        self,
+        ax: Axes,
+        title: str,
+        along: str,
+        rows: Sequence[tuple[str, str, str]],
+        limits: Sequence[float] = (2.0, 4.0, 8.0, 16.0),
     ) -> None:
         plots.tidy(ax, title, along, "")
-        self._ax, self._limit, n = ax, self.LIMITS[0], len(rows)
+        self._ax, self._limits, self._limit, n = ax, limits, limits[0], len(rows)
         self._names, labels, colours = zip(*rows, strict=True)
         ax.set(xlim=(0, EDGE * self._limit), ylim=(n - 0.4, -0.6))
         ax.set_yticks(range(n), labels)
@@ -39,7 +43,7 @@ class PartsPanel(plots.Artists):
         longest = max([0.0, *(known.get(name, 0.0) for name in self._names)])
         # An axis that shrinks until the missing parts come would take as long as a refit, twice.
         at_least = 0.0 if known.keys() >= {*self._names} else self._limit
-        limit = plots.step_above(max(longest, at_least), self.LIMITS)
+        limit = plots.step_above(max(longest, at_least), self._limits)
         for bar, words, name in zip(self._bars, self._words, self._names, strict=True):
             length = known.get(name, 0.0)
             bar.set_width(length)

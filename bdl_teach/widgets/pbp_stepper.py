@@ -31,7 +31,7 @@ _WIDTH = 50  # hidden units
 _PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # largest number of pictures a second while playing
 _NOISE_LIMITS = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # upper limits of the panel of the noise
-_LIMITS = (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the function's panel
+_LIMITS = (45.0, 60.0, 90.0, 120.0, 180.0, 240.0)  # limits of y in the function's panel
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
     from bdl_teach.predictive import Predictive
 
 _LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)  # limits of y in the function's panel
+_LENGTHS = (10.0, 20.0)  # limits of the bars: the first holds all presets
 _QUICK = "#80B0D0"  # a pale blue, for the quick fit
 _SPREADS = {  # line style and colour of each epistemic sd
     "fit": ("-", plots.BLUE),
@@ -54,7 +55,7 @@ class TruthModel(ModelBesideTruth[TruthResult]):
         )  # fmt: skip
         rows = zip(_PARTS, ("optimisation", "family", "prior"), _COLOURS, strict=True)
         along = "over the gap, units of y"
-        self._parts = PartsPanel(parts, "Whose distance is it?", along, [*rows])
+        self._parts = PartsPanel(parts, "Whose distance is it?", along, [*rows], _LENGTHS)
         self._spread = plots.SpreadPanel(spread, GAP_GRID, _SPREADS, "How unsure, by x")
         canvas.animate([*self._parts.artists, *self._spread.artists])
         canvas.animate_seldom([*self._parts.frame, *self._spread.frame])

@@ -1,7 +1,9 @@
-"""Test the deck of every chapter in Chromium, opened from a file and without a network."""
+"""Test decks in Chromium: every chapter as a whole, and three lectures, without a network."""
 
 from __future__ import annotations
 
+import re
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from bdl_teach import cli
+from bdl_teach import cli, widgets
 from bdl_teach._cli import deck
 
 NAMES = [path.stem for path in deck.chapters()]
@@ -92,7 +94,7 @@ def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     folder = tmp_path_factory.mktemp("decks")
     opened = {}
     for name in NAMES:
-        assert cli.inside(["deck", "--folder", str(folder), name]) == 0
+        assert cli.inside(["deck", "--all", "--folder", str(folder), name]) == 0
         opened[name] = show(browser, folder / f"{name}.html")
     return {name: shown.ready() for name, shown in opened.items()}
 
@@ -120,19 +122,128 @@ def test_no_slide_is_cut_off_on_a_small_screen(decks: dict[str, Shown]) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
-def test_speaker_window_shows_the_notes_of_the_slide(decks: dict[str, Shown]) -> None:
-    page = decks["03_bayes_by_backprop"].page
-    notes = "() => Reveal.getSlideNotes()"
-    page.evaluate("() => Reveal.slide(0, 0)")
-    assert "Where they get stuck." in page.evaluate(notes)
-    page.evaluate("() => { location.hash = document.querySelector('h2[id^=\"3.8\"]').id }")
-    page.wait_for_function("() => Reveal.getCurrentSlide().innerText.startsWith('3.8')")
-    assert "9 minutes." in page.evaluate(notes)
+LECTURES = ("03_bayes_by_backprop", "04_how_right_is_it", "07_probabilistic_backpropagation")
+# Of each slide: its words, the lowest edge of what it shows, and its notes.
+SLIDES = """() => Reveal.getSlides().map((slide) => {
+  Reveal.slide(Reveal.getIndices(slide).h);
+  const shown = [...slide.querySelectorAll("h1, h2, h3, p, li, img, mjx-container > svg, iframe")]
+    .filter((e) => !e.closest("aside"));
+  return {
+    words: slide.innerText.split(/\\s+/).filter(Boolean).length,
+    lowest: Math.max(...shown.map((e) => e.getBoundingClientRect().bottom)) / innerHeight,
+    notes: Reveal.getSlideNotes(slide),
+  };
+})"""
+
+
+@pytest.fixture(scope="module")
+def lectures(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write three lectures, each with its PDF and its handout; return their files."""
+    folder = tmp_path_factory.mktemp("lectures")
+    assert cli.inside(["deck", "--pdf", "--notes", "--folder", str(folder), *LECTURES]) == 0
+    return {name: folder / f"{name}.html" for name in LECTURES}
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_lecture_is_short_and_has_notes_on_each_slide(
+    browser: Browser, lectures: dict[str, Path], name: str
+) -> None:
+    shown = show(browser, lectures[name]).ready()
+    assert shown.page.evaluate(CUT_OFF) == []
+    slides = shown.page.evaluate(SLIDES)
+    assert 19 <= len(slides) <= 30
+    words = [slide["words"] for slide in slides]
+    assert statistics.median(words) <= 60 and max(words) <= 120
+    assert sum(slide["lowest"] < 0.5 for slide in slides) <= 0.2 * len(slides)
+    assert all(slide["notes"] for slide in slides)
+    assert "of 50" in slides[-1]["notes"]
+    assert shown.page.evaluate(PICTURES) == []
+    assert shown.asked == shown.console == []
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_arrows_show_each_slide_once(
+    browser: Browser, lectures: dict[str, Path], name: str
+) -> None:
+    page = show(browser, lectures[name]).ready().page
+    where = "() => Reveal.getIndices().h"
+    last = page.evaluate("() => Reveal.getTotalSlides()") - 1
+    for key, first, end in (("ArrowRight", 0, last), ("ArrowLeft", last, 0)):
+        page.keyboard.press("Home" if key == "ArrowRight" else "End")
+        seen = [page.evaluate(where)]
+        for _ in range(last):
+            page.keyboard.press(key)
+            seen.append(page.evaluate(where))
+        assert seen == list(range(first, end + (1 if first == 0 else -1), 1 if first == 0 else -1))
+    page.keyboard.press("o")
+    inside = """() => Reveal.getSlides().filter((slide) => {
+      const {left, top, right, bottom, width} = slide.getBoundingClientRect();
+      return width > 100 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+    }).length"""
+    assert page.evaluate(inside) == last + 1
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
+    browser: Browser, lectures: dict[str, Path], name: str
+) -> None:
+    page = show(browser, lectures[name]).ready().page
+    count = page.evaluate("() => Reveal.getTotalSlides()")
+    for end, size in ((".pdf", (1344, 756)), (".handout.pdf", (1344, 1188))):
+        found = (lectures[name].parent / f"{name}{end}").read_bytes()
+        boxes = re.findall(rb"/MediaBox ?\[([\d. ]+)\]", found)
+        assert len(boxes) == count
+        for box in boxes:
+            assert [0.75 * side for side in size] == pytest.approx(
+                [float(side) for side in box.split()[2:]], abs=1
+            )
+    cut = """() => [...document.querySelectorAll(".slides > section")].flatMap((slide, i) => {
+      const box = slide.getBoundingClientRect();
+      return [...slide.querySelectorAll("*")].some((e) => e.matches("p, li, img, svg, h2")
+        && (e.getBoundingClientRect().bottom > box.bottom + 1
+          || e.getBoundingClientRect().right > box.right + 1)) ? [i] : [];
+    })"""
+    page.emulate_media(media="print")
+    assert page.evaluate(cut) == []
+    page.evaluate("() => document.body.classList.add('handout')")
+    assert page.evaluate(cut) == []
+
+
+def test_print_pdf_repeats_no_step(decks: dict[str, Shown], tmp_path: Path) -> None:
+    """Append ``?print-pdf``, reveal.js' own way, to the address of a deck with steps."""
+    page = decks["04_how_right_is_it"].page
+    count = page.evaluate("() => Reveal.getTotalSlides()")
+    page.goto(page.url.partition("#")[0] + "?print-pdf", wait_until="commit")
+    page.wait_for_function("() => document.querySelectorAll('.pdf-page').length > 0")
+    page.wait_for_timeout(500)
+    pages = "() => document.querySelectorAll('.pdf-page').length"
+    hidden = "() => document.querySelectorAll('.pdf-page .fragment:not(.visible)').length"
+    assert page.evaluate(pages) == count and page.evaluate(hidden) == 0
+
+
+def test_speaker_window_shows_the_notes_of_the_slide(
+    browser: Browser, lectures: dict[str, Path]
+) -> None:
+    page = show(browser, lectures["03_bayes_by_backprop"]).ready().page
+    page.keyboard.press("ArrowRight")
     with page.expect_popup() as opened:
         page.keyboard.press("s")
     window = opened.value
-    window.wait_for_function("() => document.body.innerText.includes('9 minutes.')")
+    window.wait_for_function("() => document.body.innerText.includes('Minutes 0 to 4 of 50')")
     window.close()
+
+
+def test_pictures_are_written_with_captions_licence_and_source(tmp_path: Path) -> None:
+    assert cli.inside(["deck", "4", "--figures", str(tmp_path)]) == 0
+    (captions,) = tmp_path.glob("*.md")
+    said = captions.read_text(encoding="utf-8")
+    files = {path.name for path in tmp_path.iterdir()} - {captions.name}
+    assert files == set(re.findall(r"^- `(.+?)` · .+\. .+", said, re.MULTILINE))
+    assert "Apache License 2.0" in said and "04_how_right_is_it.ipynb" in said
+    of_presets = [name for name in files if "truthexplorer" in name]
+    assert len(of_presets) == len(widgets.TruthExplorer.PRESETS)
+    for path in (tmp_path / name for name in of_presets):
+        assert path.suffix == ".svg" and b"<svg" in path.read_bytes()
 
 
 def planted() -> Any:
@@ -154,7 +265,7 @@ def planted() -> Any:
 
 def test_too_tall_section_continues_on_the_next_slide(browser: Browser, tmp_path: Path) -> None:
     nbformat.write(planted(), tmp_path / "planted.ipynb")
-    cli.inside(["deck", "--folder", str(tmp_path), str(tmp_path / "planted.ipynb")])
+    cli.inside(["deck", "--all", "--folder", str(tmp_path), str(tmp_path / "planted.ipynb")])
     page = show(browser, tmp_path / "planted.html").ready().page
     assert page.evaluate(CUT_OFF) == []
     tables = page.locator("table").all()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from bdl_teach._cli import notebooks
@@ -14,6 +18,11 @@ HINT = (
     "Open a deck in any browser, without a network. The arrows go through all slides, F fills the "
     "screen, S opens the lecturer's notes, O shows all slides."
 )
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+BY_HAND = (
+    "No PDF: {0}. Open the deck in Chrome or Edge with {1} after its address, and print it to a "
+    "PDF, with background graphics and without margins."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,28 +33,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pdf", action="store_true", help="print the deck, too")
     text = "print a handout, too: a page for each slide, with its notes"
     parser.add_argument("--notes", action="store_true", help=text)
-    text = "write the chapter's pictures and its presets' into this folder, and no deck"
+    text = "write the chapter's pictures, and those of its presets, into this folder, and no deck"
     parser.add_argument("--figures", type=Path, metavar="FOLDER", help=text)
     text = f"where the decks go; default: {FOLDER}"
     parser.add_argument("--folder", type=Path, default=Path(FOLDER), help=text)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a deck or the pictures of each chapter, and print the paths."""
-    from bdl_teach._cli.deck import figures, page, printing
+    """Write a deck, or the pictures, of each chapter, and print the paths."""
+    from bdl_teach._cli.deck import lecture, page
 
     for path in options.chapters or chapters()[not options.all :]:  # chapter 0 has no lecture
         if options.figures:
-            print(figures.write(path, options.figures))
+            print(lecture.write_figures(path, options.figures))
             continue
         target = options.folder / f"{path.stem}.html"
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, page.make(path, whole=options.all))
         print(target)
-        for notes in [False] * options.pdf + [True] * options.notes:
-            print(printing.to_pdf(target, notes=notes))
+        for query in ["?print-pdf"] * options.pdf + ["?handout"] * options.notes:
+            print(to_pdf(target, query))
     print(HINT)
     return 0
+
+
+def to_pdf(deck: Path, query: str) -> Path:
+    """Print a deck beside its file, and return the PDF; raise ``Trouble`` if no browser can."""
+    target = deck.with_suffix(".pdf" if query == "?print-pdf" else ".handout.pdf")
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise Trouble(BY_HAND.format("there is no Chromium, Chrome or Edge on the path", query))
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    to = ["--virtual-time-budget=60000", f"--print-to-pdf={target.resolve()}"]
+    # Not reveal.js' own ?print-pdf, which is still at work when Chromium prints.
+    address = deck.resolve().as_uri() + query.replace("?print-pdf", "")
+    target.unlink(missing_ok=True)
+    command = [browser, "--headless", "--no-pdf-header-footer", *root, *to, address]
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, capture_output=True, timeout=180, check=False)
+    if not target.is_file():
+        raise Trouble(BY_HAND.format(f"{browser} wrote none", query))
+    return target
 
 
 def chapters() -> list[Path]:

@@ -132,7 +132,8 @@
   slides.querySelectorAll(":scope > section").forEach((stack) => stack.replaceWith(...stack.children));
   await MathJax.startup.promise;
   await MathJax.typesetPromise([slides]);
-  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+  // Not image.decode(), which Chromium's --print-to-pdf does not wait for.
+  if (document.readyState !== "complete") await new Promise((go) => addEventListener("load", go));
   slides.style.width = `${WIDTH}px`;
   slides.classList.add("measured");
   each(lay);
@@ -140,6 +141,7 @@
   each(grow);
   each(box);
   slides.classList.remove("measured");
+  document.body.classList.toggle("handout", location.search === "?handout");
   await Reveal.initialize({
     width: WIDTH, height: HEIGHT, margin: 0.02, center: false, hash: true,
     transition: "none", slideNumber: "c/t", plugins: [RevealNotes], navigationMode: "linear",

@@ -11,50 +11,46 @@ import base64
 import html
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from bdl_teach import __version__
 from bdl_teach._cli import notebooks
 from bdl_teach._cli.checkout import Trouble
+from bdl_teach._support.alt_text import LARGEST_SVG
+from bdl_teach._support.files import write_whole
 
 ROW = re.compile(r"^### (\d+) minutes? · (.+)\n", re.MULTILINE)
 BULLET = re.compile(r"^- (\*\*.+)$", re.MULTILINE)
 PARTS = re.compile(r"\*\*(Say|Show|Ask|Answer|Press|Mission|Stuck)\*\* ")
-DISPLAY = re.compile(r"\$\$.+?\$\$", re.DOTALL)
-LARGEST_SVG = 400_000  # bytes, some thousand marks; a larger picture is a PNG
+EQUATION = re.compile(r"\$\$(?:(?!\$\$).)+?\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, its media type (``svg+xml`` or ``png``), its description and where to look."""
+    """A picture, ``kind`` svg or png, with its description; the caption says where to look."""
 
     kind: str
     data: bytes
     alt: str
     caption: str = ""
 
-    def output(self) -> NotebookNode:
-        """Return the picture as a cell that shows it."""
+    def html(self) -> str:
+        """Return the picture as an HTML element that contains it."""
         coded = base64.b64encode(self.data).decode("ascii")
-        source = f'src="data:image/{self.kind};base64,{coded}"'
-        return html_cell(f'<img alt="{html.escape(self.alt)}" {source}>')
+        source = f"data:image/{self.kind.replace('svg', 'svg+xml')};base64,{coded}"
+        return f'<img alt="{html.escape(self.alt)}" src="{source}">'
 
 
-def html_cell(page: str) -> NotebookNode:
-    """Return a cell without a source whose output is HTML."""
-    output = new_output("display_data", {"text/html": page})
-    hidden = {"transient": {"remove_source": True}}
-    cell: NotebookNode = new_code_cell(outputs=[output], metadata=hidden)
-    return cell
-
-
-def plan(number: int) -> str:
+def plan(path: Path) -> str:
     """Return TEACHING.md's text on a chapter without its comments; "" if there is none."""
     guide = (notebooks.source() / "TEACHING.md").read_text(encoding="utf-8")
     parts = re.split(r"^## (\d+) · .*\n", re.sub(r"\s*<!--.*?-->", "", guide), flags=re.MULTILINE)
-    return dict(zip(map(int, parts[1::2]), parts[2::2], strict=True)).get(number, "").strip()
+    return dict(zip(parts[1::2], parts[2::2], strict=True)).get(path.stem[:2].removeprefix("0"), "")
 
 
 def figures(notebook: NotebookNode) -> list[Picture]:
@@ -63,20 +59,17 @@ def figures(notebook: NotebookNode) -> list[Picture]:
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and (heading := re.match(r"##+ (.*)", cell.source)):
             section = heading[1]
-        if {"explorer", "exercise", "solution"} & {*cell.metadata.get("tags", ())}:
-            continue
-        for data in (output.get("data", {}) for output in cell.get("outputs", ())):
-            alt = data.get("text/plain", "")
-            if "image/svg+xml" in data:
-                found.append(Picture("svg+xml", data["image/svg+xml"].encode(), alt, section))
-            elif "image/png" in data:
-                png = base64.b64decode(data["image/png"])
-                found.append(Picture("png", png, alt, section))
+        own = not {"explorer", "exercise", "solution"} & {*cell.metadata.get("tags", ())}
+        for data in (output.get("data", {}) for output in cell.get("outputs", ()) if own):
+            svg, png = data.get("image/svg+xml", ""), base64.b64decode(data.get("image/png", ""))
+            if svg or png:
+                kind = "svg" if svg else "png"
+                found.append(Picture(kind, svg.encode() or png, data["text/plain"], section))
     return found
 
 
-class Explorers:
-    """The explorers of a chapter; a ``with`` statement closes them."""
+class Presets:
+    """Draws the presets of a chapter's explorers."""
 
     def __init__(self, notebook: NotebookNode) -> None:
         from bdl_teach import widgets  # loads TensorFlow
@@ -85,45 +78,37 @@ class Explorers:
         names = [name for name in widgets.__all__ if any(f"{name}(" in s for s in sources)]
         self.kinds = [getattr(widgets, name) for name in names]
         self._open: dict[Any, Any] = {}
-        self._axes: dict[str, list[tuple[float, float]]] = {}
-
-    def __enter__(self) -> Explorers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for explorer in self._open.values():
-            explorer.close()
+        self._limits: dict[tuple[str, str], tuple[float, float]] = {}
 
     def picture(self, name: str, kind: Any = None) -> Picture:
-        """Return the finished picture of a preset; the caption says where to look."""
+        """Return the finished picture of a preset, of the first explorer that has it."""
         kind = kind or next((one for one in self.kinds if name in one.PRESETS), None)
         if kind is None:
             raise Trouble(f"TEACHING.md: expected a preset of the chapter's explorers, got {name}")
-        if kind not in self._open:
-            self._open[kind] = kind()
-        explorer = self._open[kind].preset(name).settle()
-        for _ in range(3):  # at the first of its kind, longer training may have found nothing
-            if getattr(explorer.result, "trained", True):
+        explorer = self._open[kind] = self._open.get(kind) or kind()
+        for _ in range(3):  # the first search of an explorer may end at once
+            if getattr(explorer.preset(name).settle().result, "trained", True):
                 break
             explorer.reset()
-            explorer.preset(name).settle()
-        drawn, alt = explorer.svg(), f"{kind.TEXTS.alt} {explorer.status}"
         caption = f"{kind.PRESETS[name][0]}.{self._rescaled(explorer)}"
-        if len(drawn) > LARGEST_SVG:
-            return Picture("png", explorer.png(), alt, caption)
-        return Picture("svg+xml", drawn, alt, caption)
+        svg = explorer.svg()
+        kept = ("svg", svg) if len(svg) <= LARGEST_SVG else ("png", explorer.png())
+        return Picture(*kept, f"{kind.TEXTS.alt} {explorer.status}", caption)
 
     def _rescaled(self, explorer: Any) -> str:
         """Return which axes have other limits than in the same panel's picture before."""
         said = ""
-        panels = explorer._worker.stage.canvas.figure.axes
-        for panel in filter(lambda one: one.get_visible(), panels):
-            title, limits = panel.get_title(loc="left"), [panel.get_xlim(), panel.get_ylim()]
-            for axis, now, then in zip("xy", limits, self._axes.get(title, limits), strict=True):
-                if now != then:
-                    said += f" *The scale of {axis} has changed: {now[0]:.3g} to {now[1]:.3g}.*"
-            self._axes[title] = limits
+        for panel in explorer._worker.stage.canvas.figure.axes:
+            for axis, now in (("x", panel.get_xlim()), ("y", panel.get_ylim())):
+                key = panel.get_title(loc="left"), axis
+                if panel.get_visible() and self._limits.setdefault(key, now) != now:
+                    said += f" *The scale of {axis} is another: {now[0]:.3g} to {now[1]:.3g}.*"
+                    self._limits[key] = now
         return said.replace("-", "−")
+
+    def close(self) -> None:
+        for explorer in self._open.values():
+            explorer.close()
 
 
 def compose(notebook: NotebookNode, text: str, living: str | None) -> list[NotebookNode]:
@@ -132,52 +117,73 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
     if not rows:
         raise Trouble("TEACHING.md has no plan for this notebook: `deck --all` shows all of it")
     sources = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    displays = [one for source in sources for one in DISPLAY.findall(source)]
-    equations = {tag[1]: one for one in displays if (tag := re.search(r"\\tag\{(.+?)\}", one))}
-    drawn = {picture.alt: picture for picture in figures(notebook)}
-    cells: list[NotebookNode] = []
+    equations = {m[1]: m[0] for source in sources for m in EQUATION.finditer(source)}
+    drawn, presets, cells = figures(notebook), Presets(notebook), []
+    tasks = {one.id: one.text for kind in presets.kinds for one in kind.MISSIONS}
 
-    def slide(kind: str, heading: str, *lines: str, shown: NotebookNode | None = None) -> None:
+    def slide(kind: str, heading: str, *lines: str, shown: str | None = None) -> None:
         starts = {"slideshow": {"slide_type": "slide"}, "tags": [kind]}
         cells.append(new_markdown_cell("\n\n".join([heading, *lines]), metadata=starts))
-        cells.extend([shown] if shown else [])
-        notes = {"slideshow": {"slide_type": "notes"}}
-        cells.append(new_markdown_cell(note, metadata=notes))
+        if shown:
+            output = new_output("display_data", {"text/html": shown})
+            hidden = {"transient": {"remove_source": True}}
+            cells.append(new_code_cell(outputs=[output], metadata=hidden))
+        cells.append(new_markdown_cell(note, metadata={"slideshow": {"slide_type": "notes"}}))
 
-    with Explorers(notebook) as explorers:
-        title, tagline = next(one for one in sources if one.startswith("# ")).split("\n\n")[:2]
-        slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
-        if living:
-            slide("living", "## Move it", shown=html_cell(living))
-        minute, total = 0, sum(map(int, rows[::3]))
-        for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
-            begin, minute, said = minute, minute + int(minutes), []
-            note = f"**Minutes {begin} to {minute} of {total}** · {title}\n\n{row.strip()}"
-            heading = f"## {title}"
-            for line in [*BULLET.findall(row), "**Ask** "]:
-                _, *pairs = PARTS.split(line)
-                parts = dict(zip(pairs[::2], map(str.strip, pairs[1::2]), strict=True))
-                picture = re.match("“(.+?)”:? ?(.*)", parts.get("Show", ""))
-                if "Say" in parts:
-                    said.append(f"- {parts['Say']}")
-                elif "Show" in parts and not picture:
-                    said += [equations[tag] for tag in re.findall(r"\(([\d.]+)\)", parts["Show"])]
-                elif "Stuck" not in parts and said:
-                    slide("said", heading, *said)
-                    said = []
-                if picture:
-                    one = next(found for alt, found in drawn.items() if picture[1] in alt)
-                    slide("picture", heading, picture[2], shown=one.output())
-                if parts.get("Ask"):
-                    slide("question", f"## {parts['Ask']}")
-                if "Press" in parts:
-                    name = parts["Press"].strip("`")
-                    one = explorers.picture(name)
-                    answer = [parts["Answer"]] if "Answer" in parts else []
-                    slide("preset", f"## “{name}”", *answer, one.caption, shown=one.output())
-                elif "Answer" in parts:
-                    slide("answer", f"### {parts['Ask']}", parts["Answer"])
-                if "Mission" in parts:
-                    tasks = {one.id: one.text for kind in explorers.kinds for one in kind.MISSIONS}
-                    slide("mission", "## A mission", tasks[parts["Mission"].strip("`")])
+    title, tagline = next(one for one in sources if one.startswith("# ")).split("\n\n")[:2]
+    slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
+    if living:
+        frame = f'<iframe srcdoc="{html.escape(living)}" title="refits when a control moves">'
+        slide("living", "## Move it", shown=f"{frame}</iframe>")
+    minute, total = 0, sum(map(int, rows[::3]))
+    for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
+        begin, minute, said = minute, minute + int(minutes), []
+        note = f"**Minutes {begin} to {minute} of {total}** · {title}\n\n{row.strip()}"
+        for line in [*BULLET.findall(row), "**Ask** "]:
+            _, *pairs = PARTS.split(line)
+            parts = dict(zip(pairs[::2], map(str.strip, pairs[1::2]), strict=True))
+            picture = re.match("“(.+?)”:? ?(.*)", parts.get("Show", ""))
+            if "Say" in parts:
+                said.append(f"- {parts['Say']}")
+            elif "Show" in parts and not picture:
+                said += [equations[tag] for tag in re.findall(r"\(([\d.]+)\)", parts["Show"])]
+            elif "Stuck" not in parts and said:
+                slide("said", f"## {title}", *said)
+                said = []
+            if picture:
+                one = next(found for found in drawn if picture[1] in found.alt)
+                slide("picture", f"## {title}", picture[2], shown=one.html())
+            if parts.get("Ask"):
+                slide("question", f"## {parts['Ask']}")
+            if "Press" in parts:
+                name = parts["Press"].strip("`")
+                one = presets.picture(name)
+                lines = filter(None, [parts.get("Answer"), one.caption])
+                slide("preset", f"## “{name}”", *lines, shown=one.html())
+            elif "Answer" in parts:
+                slide("answer", f"### {parts['Ask']}", parts["Answer"])
+            if "Mission" in parts:
+                slide("mission", "## A mission", tasks[parts["Mission"].strip("`")])
+    presets.close()
     return cells
+
+
+def write_figures(path: Path, folder: Path) -> Path:
+    """Write a chapter's and its presets' pictures to files; return the list of captions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    notebook = nbformat.read(path, as_version=4)
+    presets = Presets(notebook)
+    named = [(one.caption, one.alt, one) for one in figures(notebook)]
+    for kind, name in ((one, name) for one in presets.kinds for name in one.PRESETS):
+        one = presets.picture(name, kind)
+        named.append((f"{kind.__name__}, “{name}”", f"{one.caption} {one.alt}", one))
+    presets.close()
+    lines = [f"Source: bdl_teach {__version__}, {path.name}. Licence: Apache License 2.0.\n"]
+    for number, (where, words, one) in enumerate(named, 1):
+        slug = re.sub(r"\W+", "-", where).strip("-").lower()
+        file = f"{path.stem[:2]}-{number:02d}-{slug}.{one.kind}"
+        (folder / file).write_bytes(one.data)
+        lines.append(f"- `{file}` · {where}. {words}")
+    captions = folder / f"{path.stem}.md"
+    write_whole(captions, "\n".join(lines) + "\n")
+    return captions

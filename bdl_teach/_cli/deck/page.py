@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli.deck import lecture
+from bdl_teach._cli.deck import lecture, living
 from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 
@@ -37,12 +37,18 @@ def make(path: Path, *, whole: bool) -> str:
             cell.source = for_deck(cell.source)
         elif "explorer" in cell.metadata.get("tags", ()):
             cell.metadata["transient"] = {"remove_source": True}  # its picture is enough
-    number = re.match(r"\d\d", path.name)
-    text = lecture.plan(int(number[0])) if number else ""
-    if whole:
-        add_notes(notebook, text)
-    else:
-        notebook.cells = lecture.compose(notebook, text, None)
+    text = lecture.plan(path)
+    if not whole:
+        number = re.match(r"\d\d", path.stem)
+        figure = living.living_figure(int(number[0])) if number else None
+        notebook.cells = lecture.compose(notebook, text, figure)
+    elif text:
+        notes = nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": "notes"}})
+        starts = ("slide", "subslide")
+        notebook.cells = [
+            part for cell in notebook.cells for part in (cell, notes)
+            if part is cell or cell.metadata.get("slideshow", {}).get("slide_type") in starts
+        ]  # fmt: skip
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(
         raw_template=(HERE / "page.html.j2").read_text(encoding="utf-8"),
@@ -69,22 +75,6 @@ def for_deck(source: str) -> str:
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
-
-
-def add_notes(notebook: nbformat.NotebookNode, text: str) -> None:
-    """Add a chapter's plan as notes: all of it to the first slide, its rows to their sections."""
-    note, *rows = lecture.ROW.split(text)
-    note, kinds, cells = text, ("slide", "subslide"), []
-    for cell in notebook.cells:
-        cells.append(cell)
-        if cell.cell_type == "markdown" and (heading := re.match(r"##+ (\S+)", cell.source)):
-            for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
-                if heading[1] in title:
-                    note = f"**{minutes} minutes** · {title}\n\n{row}"
-        if note and cell.metadata.get("slideshow", {}).get("slide_type") in kinds:
-            notes = {"slideshow": {"slide_type": "notes"}}
-            cells.append(nbformat.v4.new_markdown_cell(note, metadata=notes))
-    notebook.cells = cells
 
 
 def _package_files() -> dict[str, str]:
