@@ -736,7 +736,6 @@ for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **points N.** (Question 1: no. A new point adds a term to the precision and takes nothing away: the band narrows or stays, everywhere. This is a property of the *Gaussian* linear model; elsewhere a surprising point can widen it.)
 # - **prior σ**, from the preset *eight points*. (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is almost the prior's, and widens with it.)
