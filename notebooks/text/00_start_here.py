@@ -16,7 +16,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 17 minutes
+# **Time** 19 minutes
 #
 # **What you will be able to do**
 #

@@ -36,7 +36,7 @@ explorer
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 6 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 10
+# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 4 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 12
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -125,7 +125,6 @@ mean_error = np.square(test - train.mean(axis=0)).sum(axis=1).mean()
 show_images("Held-out digits, rebuilt from two numbers each",
             [test[:12], rebuilt[:12]], ["x", "rebuilt"], 8)
 print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {mean_error:.2f}")
-assert error < 0.75 * mean_error
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like; a random $z$ meets what happens to live there.
@@ -139,7 +138,6 @@ ring = np.exp(1j * np.linspace(0, 2 * np.pi, 100))
 ax.plot(2 * ring.real, 2 * ring.imag, "--", color=GREY, label="where z ~ N(0, I) falls (2 sd)")
 panel(ax, "Codes of a plain autoencoder: wherever they like", "z₁", "z₂")
 print(f"mean of the codes {codes.mean(axis=0).round(1)}, sd {codes.std(axis=0).round(1)}")
-assert np.hypot(codes.mean(axis=0), codes.std(axis=0) - 1).max() > 0.5
 
 # %% slideshow={"slide_type": "subslide"}
 judge = LogisticRegression(max_iter=1000).fit(train, labels[:1500])  # it knows digits
@@ -471,7 +469,6 @@ for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
     estimate = (f - baseline) * eps
     assert abs(estimate.mean() + 1.0) < 5 * estimate.std() / np.sqrt(eps.size)
     print(f"{name}: mean {estimate.mean():.2f}, variance {estimate.var():.1f}")
-assert estimate.var() < 0.1 * (f * eps).var()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.6 A VAE from scratch
@@ -551,7 +548,6 @@ def step(batch):
 losses = [float(step(batch)) for batch in batches.take(600)]
 print(f"loss: {np.mean(losses[:20]):.1f} at the start, {np.mean(losses[-20:]):.1f} after 600; "
       f"the package's ends at {-model.history['elbo'][-10:].mean():.1f}")
-assert np.mean(losses[-20:]) < 27.5 < np.mean(losses[:20])
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.7 What it has learnt
@@ -568,7 +564,6 @@ panel(ax, "Codes of the VAE: they fill the prior", "z₁", "z₂", loc="upper ri
 neighbours = KNeighborsClassifier(10).fit(mean[:1500], labels[:1500])
 right = neighbours.score(mean[1500:], labels[1500:])
 print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
-assert right > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # A single code is not spread like the prior. On average its σ is below a half: the nats of the KL are the price of that precision, and of the distance from the origin. <!-- claim: one-code-is-narrow --> It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
@@ -649,7 +644,6 @@ by_mean = np.square(held_out - flat[:800].mean(axis=0)).sum(axis=1).mean()
 score = clothes.elbo(held_out, 10)
 print(f"{pictures.name}: ELBO {score.elbo.mean():.0f} nats a picture, KL {score.kl.mean():.1f}; "
       f"squared error {rebuilt:.1f}, of the mean picture {by_mean:.1f}")
-assert rebuilt < 0.75 * by_mean
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.9 The same in TFP
@@ -669,7 +663,6 @@ tfp_vae = tf_keras.Model(image, tfp_decoder(tfp_encoder(image)))
 tfp_vae.compile(tf_keras.optimizers.Adam(0.004), loss=lambda x, p_x: -p_x.log_prob(x))
 history = tfp_vae.fit(train, train, batch_size=100, epochs=40, verbose=0).history["loss"]
 print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 steps)")
-assert history[-1] < 27.5 and history[-1] < history[0]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.

@@ -783,7 +783,8 @@ explorer
 zero = bbb.fit(data.x, data.y, prior=prior, kl_weight=0.0)
 left = {name: q.predict(x_in).epistemic_std.mean()
         for name, q in (("1500 steps", zero), ("4000 quiet ones more", zero.refined(4000)))}
-print("sd among the data at KL weight 0:", ", ".join(f"{sd:.3f} after {k}" for k, sd in left.items()))
+said = ", ".join(f"{sd:.3f} after {name}" for name, sd in left.items())
+print("sd among the data at KL weight 0:", said)
 assert left["4000 quiet ones more"] < 0.05 < left["1500 steps"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
