@@ -104,7 +104,6 @@ function refresh() {
   if (!state.challenge) guess = null;
   for (const panel of panels) panel.canvas.classList.toggle("guessing", drawsGuess(panel));
   $("challenge").setAttribute("aria-pressed", state.challenge);
-  $("see").hidden = !guessing();
   showTour();
   writeAddress();
   paint();
