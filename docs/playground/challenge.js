@@ -52,8 +52,7 @@ function shares() {
 
 /** What the page says of the challenge; "" while the pictures are not finished. */
 function challenged() {
-  if (guessing()) return say("challenge.draw");
-  if (!guess || !panels.every(settled)) return "";
+  if (guessing() || !guess || !panels.every(settled)) return "";
   const { you, other, method } = shares(), [mine, theirs] = [you, other].map((share) => Math.round(100 * share));
   const end = say(`challenge.${mine > theirs ? "won" : mine < theirs ? "lost" : "even"}`);
   return say("challenge.result", { you: mine, other: theirs, method: say(`methods.${method}`), end });

@@ -40,7 +40,8 @@ function sliderText(name) {
 function idles(name) {
   const shows = (method) => panels.some((panel) => panel.method === method), bbb = shows("bbb"), mixture = state.prior === "mixture";
   return (
-    (name === "sigma" && mixture) || (["samples", "kl"].includes(name) && !bbb) ||
+    (name === "sigma" && (mixture || panels.every(({ method }) => ["learnt", "pbp"].includes(method)))) ||
+    (name === "noise" && own() && panels.every(({ method }) => method === "pbp")) || (["samples", "kl"].includes(name) && !bbb) ||
     (["sigma1", "sigma2", "pi"].includes(name) && !mixture) ||
     (name === "sigma1" && state.pi === 0) || (name === "sigma2" && state.pi === 1) ||
     (["n", "seed"].includes(name) && own()) || (name === "passes" && !shows("pbp"))
@@ -103,7 +104,6 @@ function refresh() {
   if (!state.challenge) guess = null;
   for (const panel of panels) panel.canvas.classList.toggle("guessing", drawsGuess(panel));
   $("challenge").setAttribute("aria-pressed", state.challenge);
-  $("see").hidden = !guessing();
   showTour();
   writeAddress();
   paint();

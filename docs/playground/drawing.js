@@ -50,7 +50,7 @@ function drawPanel(panel) {
   c.clearRect(0, 0, s.width, s.height);
   if (clouded) return drawCloud(c, s.width, s.height, cloudOf(panels[0].answer));
   axes(c, s);
-  if (panels.every(settled) && $("verdict").textContent) shade(c, s);
+  if (panels.every(settled) && $("verdict").textContent && !guessing()) shade(c, s);
   c.save();
   c.beginPath();
   c.rect(MARGIN.left, MARGIN.top, s.width - MARGIN.left - MARGIN.right, s.height - MARGIN.top - MARGIN.bottom);

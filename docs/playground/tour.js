@@ -22,17 +22,19 @@ function goTo(step) {
 $("begin").onclick = () => goTo(1);
 $("back").onclick = () => goTo(state.tour - 1);
 $("next").onclick = () => goTo(state.tour % STEPS.length ? state.tour + 1 : 0);
-$("leave").onclick = () => goTo(0);
+$("leave").onclick = () => (guessing() ? $("challenge").click() : goTo(0));
 
 function showTour() {
-  const root = document.documentElement, step = tourStep();
-  root.classList.toggle("touring", Boolean(step));
-  root.classList.toggle("single", Boolean(step?.single));
-  $("tour").hidden = !step;
+  const root = document.documentElement, step = tourStep(), guessed = guessing();
+  for (const [name, on] of Object.entries({ touring: step || guessed, single: step?.single, guessed })) root.classList.toggle(name, Boolean(on));
+  $("tour").hidden = !(step || guessed);
+  $("see").hidden = !guessed;
+  $("back").hidden = $("next").hidden = !step;
+  $("leave").textContent = say(step ? "tour.leave" : "challenge.leave");
   for (const [id, name] of [["begin", "tour"], ["challenge", "challenge"]]) $(id).hidden = Boolean(step) || !isShown(name);
   $("back").disabled = state.tour < 2;
   $("next").textContent = say(state.tour === STEPS.length ? "tour.end" : "tour.next");
-  $("sentence").textContent = step ? `${state.tour}/${STEPS.length} · ${say(`tour.steps.${state.tour - 1}`)}` : "";
+  $("sentence").textContent = guessed ? say("challenge.draw") : step ? `${state.tour}/${STEPS.length} · ${say(`tour.steps.${state.tour - 1}`)}` : "";
   for (const one of document.querySelectorAll("[data-control]")) one.hidden = Boolean(step) && !step.controls.includes(one.dataset.control);
 }
 

@@ -86,6 +86,7 @@ def test_empirical_bayes_has_the_free_energy_and_the_prior_of_the_package(
     assert found["complexity"] == pytest.approx(empirical_bayes.tied_kl(mu, std, groups), rel=1e-6)
     sigma = empirical_bayes.optimal_prior_std(mu, std, groups)
     assert found["sigma"] == pytest.approx(np.sort(sigma)[30], rel=1e-6)
+    assert found["off"] == np.mean(np.abs(mu / std) < 0.5)
     known = {"noise_std": NOISE, "hidden_units": (20,)}
     quiet = empirical_bayes.fit(DATA.x, Y, tie=tie, **known, **empirical_bayes.QUIET, starts=3)
     assert found["total"] < quiet.free_energy + 3.0

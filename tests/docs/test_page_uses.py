@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playground_page import DOCS, PAGE, PHONE, opened, readings, shown, state
+from playground_page import DOCS, PAGE, PHONE, opened, readings, shown, state, swipe
 from playwright.sync_api import Browser, Page
 
 from bdl_teach._cli.deck import living
@@ -229,6 +229,18 @@ def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> N
     assert [float(s) for s in said] == pytest.approx([100 * mine, 100 * theirs], abs=0.51)
     assert ("you beat it" in page.inner_text("#verdict")) == (round(mine, 2) > round(theirs, 2))
     assert faults == []
+
+
+def test_finger_draws_an_edge_without_scrolling(browser: Browser) -> None:
+    page, _ = opened(browser, "n=12&noise=2&challenge=true", **PHONE)
+    x, y = page.evaluate("""() => {
+        const box = panels[1].canvas.getBoundingClientRect(), s = scales(panels[1]);
+        return [box.left + s.x(-0.5), box.top + s.y(edgeAt(0, 0))];
+    }""")
+    before = page.evaluate("guess.edges")
+    swipe(page, x, y, 120, 20)
+    after = np.subtract(page.evaluate("guess.edges"), before)
+    assert after[0].min() < -1 and not after[1].any() and page.evaluate("scrollY") == 0
 
 
 @pytest.mark.parametrize("options", [{}, PHONE])
