@@ -31,7 +31,13 @@ _WRITTEN_FOR = {
         *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
     ),
     "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
-    "not transposed": ("a.T → a",),
+    "another product of matrices": ("a.T → a", "a @ b → b @ a | a.T @ b | a @ b.T"),
+    "1 minus it": ("1 - a → a",),
+    "means are multiplied": ("np.mean(a * b) → np.mean(a) * np.mean(b)",),
+    "the mean over one axis only": (
+        *("a.mean() → a.sum(axis=0).mean() | a.mean(axis=0).sum()",),
+        *("np.mean(a) → np.mean(np.sum(a, axis=0)) | np.sum(np.mean(a, axis=0))",),
+    ),
     "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
     "the mean is subtracted": ("np.mean(a ** 2) → np.var(a)",),
     "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
@@ -41,14 +47,26 @@ _WRITTEN_FOR = {
     ),
     "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
     "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
+    "softplus for the exponential": ("np.exp(a) → np.logaddexp(0, a)",),
+    "a density for a probability": ("ndtr(a) → np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)",),
     "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
 }
 # Functions that are taken for one another.
 _TAKEN_FOR = {
     **{"sum": ("mean", "prod", "max"), "mean": ("sum", "median", "max"), "cumsum": ("sum",)},
     **{"max": ("min", "mean", "sum"), "min": ("max", "mean"), "log": ("exp",), "exp": ("log",)},
-    **{"maximum": ("minimum", "add"), "argmax": ("argmin",), "std": ("var",), "var": ("std",)},
-    **{"ceil": ("floor",), "logpdf": ("pdf",), "prod": ("sum",), "minimum": ("maximum", "add")},
+    **{
+        "maximum": ("minimum", "add"),
+        "argmax": ("argmin", "max"),
+        "std": ("var",),
+        "var": ("std",),
+    },
+    **{
+        "ceil": ("floor", "round"),
+        "logpdf": ("pdf",),
+        "prod": ("sum",),
+        "minimum": ("maximum", "add"),
+    },
 }
 
 
@@ -191,7 +209,7 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
                 yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
     number: Any = getattr(node, "value", None)
     if isinstance(node, ast.Constant) and type(number) in (int, float):
-        for value in (2 * number, number / 2, 1 - number):
+        for value in (2 * number, number / 2, number - 1, number + 1):
             yield "another number", ast.Constant(value)
     if isinstance(node, ast.keyword) and node.arg == "axis":
         for axis in (0, 1, -1):
