@@ -51,22 +51,12 @@ _WRITTEN_FOR = {
     "a density for a probability": ("ndtr(a) → np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)",),
     "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
 }
-# Functions that are taken for one another.
+# Functions, and what is taken for them.
 _TAKEN_FOR = {
-    **{"sum": ("mean", "prod", "max"), "mean": ("sum", "median", "max"), "cumsum": ("sum",)},
-    **{"max": ("min", "mean", "sum"), "min": ("max", "mean"), "log": ("exp",), "exp": ("log",)},
-    **{
-        "maximum": ("minimum", "add"),
-        "argmax": ("argmin", "max"),
-        "std": ("var",),
-        "var": ("std",),
-    },
-    **{
-        "ceil": ("floor", "round"),
-        "logpdf": ("pdf",),
-        "prod": ("sum",),
-        "minimum": ("maximum", "add"),
-    },
+    **{"sum": "mean prod max", "mean": "sum median max", "cumsum": "sum", "max": "min mean sum"},
+    **{"min": "max mean", "log": "exp", "exp": "log", "maximum": "minimum add", "logpdf": "pdf"},
+    **{"minimum": "maximum add", "argmax": "argmin max", "std": "var", "var": "std"},
+    **{"ceil": "floor round", "prod": "sum"},
 }
 
 
@@ -94,10 +84,9 @@ def explain(
             if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases))
         ]
         if found:
-            same = all(
-                _alike(*pair) for *_, v in found for pair in zip(v, found[0][2], strict=True)
-            )
-            return found[0][:2] if same else None
+            name, hint, first = found[0]
+            same = all(all(map(_alike, values, first)) for *_, values in found)
+            return (name, hint) if same else None
     return None
 
 
@@ -131,11 +120,13 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
         before = [(change.old, type(change.old), vars(change.old)) for change in group]
-        for change in group[::-1]:  # inner places first
-            _become(change.old, type(change.new), vars(change.new))
-        code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
-        for node, kind, parts in before:
-            _become(node, kind, parts)
+        try:
+            for change in group[::-1]:  # inner places first
+                _become(change.old, type(change.new), vars(change.new))
+            code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
+        finally:
+            for node, kind, parts in before:
+                _become(node, kind, parts)
         scope = dict(reference.__globals__)
         exec(code, scope)
         hint = group[0].hint if places == 1 else "in more than one place"
@@ -156,7 +147,7 @@ def _formula(reference: Function) -> ast.Module:
         made.body = helpers[reference.__name__].body
     formula = ast.Module([made], [])
     for node in formula.body:
-        for name in _names(node):
+        for name in sorted(_names(node)):
             if (helper := helpers.pop(name, None)) and not helper.decorator_list:
                 formula.body.append(helper)
     return formula
@@ -203,7 +194,7 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
     if isinstance(node, ast.Name) and node.id in variables and not _is_stored(node):
         yield "a square too many", _parsed(f"{node.id} ** 2")
         yield "a root too many", _parsed(f"np.sqrt({node.id})")
-        for other in set(variables) - {node.id}:
+        for other in (variable for variable in variables if variable != node.id):
             yield f"{other} for {node.id}", _parsed(other)
             for sign in "*/":
                 yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
@@ -219,7 +210,7 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
         for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
             if isinstance(argument, ast.expr):
                 yield f"{word} is left out", argument
-        for other in _TAKEN_FOR.get(word, ()):
+        for other in _TAKEN_FOR.get(word, "").split():
             function = copy.copy(node.func)
             vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
             yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)
