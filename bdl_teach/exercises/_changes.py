@@ -31,7 +31,13 @@ _WRITTEN_FOR = {
         *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
     ),
     "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
-    "not transposed": ("a.T → a",),
+    "another product of matrices": ("a.T → a", "a @ b → b @ a | a.T @ b | a @ b.T"),
+    "1 minus it": ("1 - a → a",),
+    "means are multiplied": ("np.mean(a * b) → np.mean(a) * np.mean(b)",),
+    "the mean over one axis only": (
+        *("a.mean() → a.sum(axis=0).mean() | a.mean(axis=0).sum()",),
+        *("np.mean(a) → np.mean(np.sum(a, axis=0)) | np.sum(np.mean(a, axis=0))",),
+    ),
     "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
     "the mean is subtracted": ("np.mean(a ** 2) → np.var(a)",),
     "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
@@ -41,14 +47,16 @@ _WRITTEN_FOR = {
     ),
     "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
     "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
+    "softplus for the exponential": ("np.exp(a) → np.logaddexp(0, a)",),
+    "a density for a probability": ("ndtr(a) → np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)",),
     "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
 }
-# Functions that are taken for one another.
+# Functions, and what is taken for them.
 _TAKEN_FOR = {
-    **{"sum": ("mean", "prod", "max"), "mean": ("sum", "median", "max"), "cumsum": ("sum",)},
-    **{"max": ("min", "mean", "sum"), "min": ("max", "mean"), "log": ("exp",), "exp": ("log",)},
-    **{"maximum": ("minimum", "add"), "argmax": ("argmin",), "std": ("var",), "var": ("std",)},
-    **{"ceil": ("floor",), "logpdf": ("pdf",), "prod": ("sum",), "minimum": ("maximum", "add")},
+    **{"sum": "mean prod max", "mean": "sum median max", "cumsum": "sum", "max": "min mean sum"},
+    **{"min": "max mean", "log": "exp", "exp": "log", "maximum": "minimum add", "logpdf": "pdf"},
+    **{"minimum": "maximum add", "argmax": "argmin max", "std": "var", "var": "std"},
+    **{"ceil": "floor round", "prod": "sum"},
 }
 
 
@@ -76,10 +84,9 @@ def explain(
             if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases))
         ]
         if found:
-            same = all(
-                _alike(*pair) for *_, v in found for pair in zip(v, found[0][2], strict=True)
-            )
-            return found[0][:2] if same else None
+            name, hint, first = found[0]
+            same = all(all(map(_alike, values, first)) for *_, values in found)
+            return (name, hint) if same else None
     return None
 
 
@@ -113,11 +120,13 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
         before = [(change.old, type(change.old), vars(change.old)) for change in group]
-        for change in group[::-1]:  # inner places first
-            _become(change.old, type(change.new), vars(change.new))
-        code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
-        for node, kind, parts in before:
-            _become(node, kind, parts)
+        try:
+            for change in group[::-1]:  # inner places first
+                _become(change.old, type(change.new), vars(change.new))
+            code = compile(ast.fix_missing_locations(formula), "<changed>", "exec")
+        finally:
+            for node, kind, parts in before:
+                _become(node, kind, parts)
         scope = dict(reference.__globals__)
         exec(code, scope)
         hint = group[0].hint if places == 1 else "in more than one place"
@@ -138,7 +147,7 @@ def _formula(reference: Function) -> ast.Module:
         made.body = helpers[reference.__name__].body
     formula = ast.Module([made], [])
     for node in formula.body:
-        for name in _names(node):
+        for name in sorted(_names(node)):
             if (helper := helpers.pop(name, None)) and not helper.decorator_list:
                 formula.body.append(helper)
     return formula
@@ -185,13 +194,13 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
     if isinstance(node, ast.Name) and node.id in variables and not _is_stored(node):
         yield "a square too many", _parsed(f"{node.id} ** 2")
         yield "a root too many", _parsed(f"np.sqrt({node.id})")
-        for other in set(variables) - {node.id}:
+        for other in (variable for variable in variables if variable != node.id):
             yield f"{other} for {node.id}", _parsed(other)
             for sign in "*/":
                 yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
     number: Any = getattr(node, "value", None)
     if isinstance(node, ast.Constant) and type(number) in (int, float):
-        for value in (2 * number, number / 2, 1 - number):
+        for value in (2 * number, number / 2, number - 1, number + 1):
             yield "another number", ast.Constant(value)
     if isinstance(node, ast.keyword) and node.arg == "axis":
         for axis in (0, 1, -1):
@@ -201,7 +210,7 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
         for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
             if isinstance(argument, ast.expr):
                 yield f"{word} is left out", argument
-        for other in _TAKEN_FOR.get(word, ()):
+        for other in _TAKEN_FOR.get(word, "").split():
             function = copy.copy(node.func)
             vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
             yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)

@@ -50,7 +50,7 @@ def _score_case(n: int, mu: float, sigma: float) -> tuple[Any, ...]:
 
 def _by_sigma(z: Any, mu: Any, sigma: Any) -> Any:
     """Return ∂ log N(z | μ, σ²)/∂σ."""
-    return (((z - mu) / sigma) ** 2 - 1) / sigma
+    return (z - mu) ** 2 / sigma**3 - 1 / sigma
 
 
 exercise(

@@ -129,7 +129,11 @@ exercise(
     lambda w, a, b, p: p * norm.logpdf(w, scale=a) + (1 - p) * norm.logpdf(w, scale=b),
     "only one part: both the wide and the narrow part count where they are alike.",
     lambda w, a, b, p: np.log(p) + norm.logpdf(w, scale=a),
-)(lambda w, sigma1, sigma2, pi: densities.scale_mixture_log_prob(w, sigma1, sigma2, pi))
+)(
+    lambda w, sigma1, sigma2, pi: np.logaddexp(
+        np.log(pi) + norm.logpdf(w, scale=sigma1), np.log(1 - pi) + norm.logpdf(w, scale=sigma2)
+    )
+)
 
 exercise(
     "3.8",
