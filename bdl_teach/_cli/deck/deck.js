@@ -142,6 +142,11 @@
   each(box);
   slides.classList.remove("measured");
   document.body.classList.toggle("handout", location.search === "?handout");
+  // A living figure begins when its slide is shown: it must not run while others are, or in print.
+  Reveal.on("slidechanged", ({currentSlide}) => {
+    const frame = currentSlide.querySelector("iframe:not([srcdoc])");
+    if (frame) frame.srcdoc = frame.dataset.page;
+  });
   await Reveal.initialize({
     width: WIDTH, height: HEIGHT, margin: 0.02, center: false, hash: true,
     transition: "none", slideNumber: "c/t", plugins: [RevealNotes], navigationMode: "linear",

@@ -111,6 +111,13 @@ class Presets:
             explorer.close()
 
 
+def notes(text: str) -> NotebookNode:
+    """Return a cell of notes, which follows the cell that begins a slide."""
+    cell: NotebookNode = new_markdown_cell(text)
+    cell.metadata.slideshow = {"slide_type": "notes"}
+    return cell
+
+
 def compose(notebook: NotebookNode, text: str, living: str | None) -> list[NotebookNode]:
     """Return the cells of a lecture's slides, each slide with its notes."""
     note, *rows = ROW.split(text)
@@ -128,13 +135,13 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
             output = new_output("display_data", {"text/html": shown})
             hidden = {"transient": {"remove_source": True}}
             cells.append(new_code_cell(outputs=[output], metadata=hidden))
-        cells.append(new_markdown_cell(note, metadata={"slideshow": {"slide_type": "notes"}}))
+        cells.append(notes(note))
 
     title, tagline = next(one for one in sources if one.startswith("# ")).split("\n\n")[:2]
     slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
     if living:
-        frame = f'<iframe srcdoc="{html.escape(living)}" title="refits when a control moves">'
-        slide("living", "## Move it", shown=f"{frame}</iframe>")
+        frame = f'<iframe data-page="{html.escape(living)}" title="It refits at each movement">'
+        slide("living", "## Move it: the page refits at each movement", shown=f"{frame}</iframe>")
     minute, total = 0, sum(map(int, rows[::3]))
     for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         begin, minute, said = minute, minute + int(minutes), []

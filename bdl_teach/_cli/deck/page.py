@@ -43,12 +43,10 @@ def make(path: Path, *, whole: bool) -> str:
         figure = living.living_figure(int(number[0])) if number else None
         notebook.cells = lecture.compose(notebook, text, figure)
     elif text:
-        notes = nbformat.v4.new_markdown_cell(text, metadata={"slideshow": {"slide_type": "notes"}})
-        starts = ("slide", "subslide")
-        notebook.cells = [
-            part for cell in notebook.cells for part in (cell, notes)
-            if part is cell or cell.metadata.get("slideshow", {}).get("slide_type") in starts
-        ]  # fmt: skip
+        cells, notebook.cells = notebook.cells, []
+        for cell in cells:
+            starts = cell.metadata.get("slideshow", {}).get("slide_type") in ("slide", "subslide")
+            notebook.cells += [cell, lecture.notes(text)] if starts else [cell]
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(
         raw_template=(HERE / "page.html.j2").read_text(encoding="utf-8"),
