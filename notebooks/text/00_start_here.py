@@ -153,7 +153,7 @@ check("0.1", bits)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Notation
 #
-# In a chapter a letter has one meaning; the letters of these first tables keep it in all chapters that use them. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
+# In a chapter a letter has one meaning (where it must have two, its row names both). The letters of the first tables keep theirs in all chapters; the last table has those of single chapters. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
 #
 # | letter | English | 中文 | русский | in the sources |
 # |---|---|---|---|---|

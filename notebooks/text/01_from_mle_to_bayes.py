@@ -740,7 +740,7 @@ explorer
 # - **points N.** (Question 1: no. A new point adds a term to the precision and takes nothing away: the band narrows or stays, everywhere. This is a property of the *Gaussian* linear model; elsewhere a surprising point can widen it.)
 # - **prior σ**, from the preset *eight points*. (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is almost the prior's, and widens with it.)
 # - **noise σ.** Louder data say less: the posterior stays wider, and the aleatoric band is exactly the slider.
-# - **features and their kind**, preset *sure and wrong*. (Question 3: *narrow*. The epistemic band answers "which straight line?", and 32 points settle that. It does not ask "is it a line at all?". The evidence does: it is hundreds of nats lower than that of a model that can bend.)
+# - **how many d** and **features**, preset *sure and wrong*. (Question 3: *narrow*. The epistemic band answers "which straight line?", and 32 points settle that. It does not ask "is it a line at all?". The evidence does: it is hundreds of nats lower than that of a model that can bend.)
 # - **seed** decides the noise, the order of arrival and the draws.
 #
 # One answer lies outside the picture. Does the band go on opening beyond x = 1? (Question 4.) The prior's own sd says no: the bumps end at ±1, and beyond them the model is certain that f = 0. It does not know that it knows nothing there, and no data were needed to be so sure:

@@ -690,8 +690,8 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **z₁ and z₂** only decode: the model stays, and the picture changes smoothly with the place. Go from one cluster to its neighbour. Then choose the preset *off the map*: far outside, where no code was ever seen, the decoder answers all the same.
 # - **β.** Move it from 1 to 4. (Question 2: the code has collapsed. All digits are at the origin, and the decoded picture is the mean digit, wherever you point. <!-- claim: a-dear-code-says-nothing -->)
-# - **Model.** Choose the plain autoencoder. (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->)
-# - **Seed.** Another seed gives another map, mirrored, its axes swapped, with other neighbours: the prior is round, so that a mirrored or swapped map costs nothing. The ELBO differs by less than a nat. <!-- claim: starts-agree-in-elbo --> The coordinates mean nothing by themselves.
+# - **model.** Choose the plain autoencoder. (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->)
+# - **seed**, under *more*. Another seed gives another map, mirrored, its axes swapped, with other neighbours: the prior is round, so that a mirrored or swapped map costs nothing. The ELBO differs by less than a nat. <!-- claim: starts-agree-in-elbo --> The coordinates mean nothing by themselves.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$ by μ or σ, 250 estimates of each. Move *sd σ* towards 0: one cloud shrinks, the other grows. Move *offset b* to 10 (question 3 again), then *draws S* to 100. The preset *ripples* is the exception of section 2.5.

@@ -523,7 +523,7 @@ explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **Quick or lowest**: how much does a search gain? Under σ_p = 1 it ends on average less than twelve nats below the lowest of *eight* quick fits. <!-- claim: eight-starts-leave-the-search-little -->
-# - **prior σ_p**, with *prior functions*: what is expected before any data. Go from 0.5 to 3.
+# - **σ_p**, with *prior functions*: what is expected before any data. Go from 0.5 to 3.
 # - **noise**, **gap**, **width** and **N** change the problem, and nothing else does.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
