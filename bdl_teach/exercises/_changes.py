@@ -17,7 +17,7 @@ from bdl_teach.exercises.common_mistakes import is_real
 
 # What people write by mistake for an expression of a, b and c. The first six come in pairs, too.
 _WRITTEN_FOR = {
-    "a term is left out": ("a + b → a | b", "a - b → a | -b"),
+    "a term is left out": ("a + b → a | b", "a - b → a | -b | b"),
     "a sign is wrong": ("a + b → a - b | b - a", "a - b → a + b | -a - b", "-a → a"),
     "a factor is left out": ("a * b → a | b", "a / b → a | 1.0 / b"),
     "multiplied for divided": ("a * b → a / b | b / a", "a / b → a * b | b / a"),
@@ -26,6 +26,7 @@ _WRITTEN_FOR = {
         "a + b → a / 2 + b | a * 2 + b | a + b / 2 | a + b * 2",
         "a - b → a / 2 - b | a * 2 - b | a - b / 2 | a - b * 2",
     ),
+    "added for multiplied": ("a + b → a * b", "a * b → a + b"),
     "another comparison": (
         *("a < b → a <= b | a > b | a >= b", "a <= b → a < b | a >= b | a > b"),
         *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),

@@ -167,8 +167,8 @@ def _step(
     w: Any, v: Any, slope: Any, rate: Any, momentum: Any, temperature: Any, xi: Any
 ) -> tuple[Any, Any]:
     kick = np.sqrt(2 * (1 - momentum) * rate * temperature) * xi
-    v = momentum * v - rate * slope + kick
-    return w + v, v
+    velocity = momentum * v - rate * slope + kick
+    return w + velocity, velocity
 
 
 _UNIT = math.sqrt(2 * math.pi * math.e)  # the entropy of N(0, σ²) is log(σ _UNIT)

@@ -52,7 +52,7 @@ exercise(
 
 
 def _binned(confidence: Any, right: Any, n_bins: Any) -> Any:
-    parts = np.array_split(right - confidence, n_bins)
+    parts = np.array_split(confidence - right, n_bins)
     return sum(abs(part.sum()) for part in parts) / len(confidence)
 
 

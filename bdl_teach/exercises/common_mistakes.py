@@ -126,7 +126,7 @@ def of_answers(
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Candidate("n − 1 for n", f"yours is divided by {size} − 1.", spread)
     for name, column in zip(names, zip(*cases, strict=True), strict=True):
-        for k in (1, 2, -1, -2) if all(np.ndim(a) == 0 and is_real(a) for a in column) else ():
+        for k in (1, 2, -1, -2) if all(is_real(a) and np.ndim(a) == 0 for a in column) else ():
             hint = (
                 f"yours is {'divided' if k < 0 else 'multiplied'} by {name}{'²' * (abs(k) == 2)}."
             )

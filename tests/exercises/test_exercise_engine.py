@@ -127,7 +127,7 @@ def test_error_in_tensorflow_graph_names_the_learner_s_line() -> None:
 def test_feedback_shows_long_arguments_by_their_shape() -> None:
     worlds = np.arange(96.0).reshape(2, 3, 4, 4)
     ragged = tuple((np.arange(20.0), np.arange(30.0)) for _ in range(5))
-    message = asked(lambda x, y, s: 1.0, (worlds, ragged, 0.5), answer=lambda *_: 2.0)
+    message = asked(lambda x, y, s: 1.0, (worlds, ragged, 0.5), answer=lambda *_: 7.25)
     assert message.startswith("✗ 1.1 for x of shape (2, 3, 4, 4), y of 5 parts, s=0.5 expected 1,")
 
 

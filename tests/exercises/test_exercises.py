@@ -1,5 +1,6 @@
 """Each exercise accepts right answers, is friendly to stubs and names common mistakes."""
 
+import ast
 import importlib
 import inspect
 import re
@@ -125,6 +126,16 @@ def test_every_fault_message_is_triggered_by_an_answer() -> None:
         said = [said for n, said, _ in WRONG if n == number]
         for fault in exercise.faults:
             assert any(words in fault for words in said), (number, fault)
+
+
+def test_every_condition_that_a_judge_names_has_a_hint() -> None:
+    for number, exercise in exercises.REGISTRY.items():
+        judges = [f for f in (exercise.judge, exercise.overall) if f and f.__name__ != "<lambda>"]
+        for judge in judges:
+            for part in ast.walk(ast.parse(inspect.getsource(judge))):
+                for word in ast.walk(part) if isinstance(part, ast.Return) else ():
+                    if isinstance(word, ast.Constant) and isinstance(word.value, str):
+                        assert any(word.value in name for name in ["", *exercise.faults]), number
 
 
 def test_feedback_names_the_one_misjudged_statement() -> None:
