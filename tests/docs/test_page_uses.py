@@ -322,7 +322,8 @@ FOLLOWED = """async () => {
     await new Promise((done) => setTimeout(done, 500));
     const {mean, follow} = panels[1].answer;
     await ask();
-    const rest = playground.readings().b.mean, among = rest.map((m, i) => m - mean[i]).slice(31, 90);
+    const rest = playground.readings().b.mean;
+    const among = rest.map((m, i) => m - mean[i]).slice(31, 90);
     return [follow, Math.sqrt(among.reduce((sum, d) => sum + d * d, 0) / among.length)];
 }"""
 
