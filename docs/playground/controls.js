@@ -117,7 +117,7 @@ function refreshControls() {
   for (const update of updates) update();
   const { units } = state, [noise, sd] = [state.noise, priorSd()].map((value) => show(value * units[3]));
   $("scale").textContent = units === COURSE ? "" : say("scale", { noise, sd });
-  const hmc = panels.some(({ method }) => method === "hmc");
+  const hmc = panels.some(({ method, key }) => method === "hmc" && !(key === "b" && tourStep()?.single));
   const hidden = { prior: !state.lines, posterior_mean: !hmc, posterior_band: !hmc, truth: !truth() };
   const marks = PLAYGROUND_MARKS.filter(({ name }) => name in PLAYGROUND_WORDS.en.legend && !hidden[name]);
   $("legend").innerHTML = marks.map((mark) => `<span class="${mark.name}">${swatch(mark)}${say(`legend.${mark.name}`)}</span>`).join("");

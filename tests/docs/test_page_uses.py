@@ -264,6 +264,7 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
     )
     correlation = page.evaluate("cloud.correlation")
     assert abs(correlation) > 0.5
+    assert state(opened(browser, "tour=2", **options)[0])["b"] == "ensemble"
     again, _ = opened(browser, page.url.partition("#")[2])
     assert again.inner_text("#sentence") == sentences[-1]
     page.click("#next")
