@@ -75,38 +75,55 @@ function makePass() {
   updates.push(() => (button.textContent = say("pass")));
 }
 
-function refresh() {
+/** Write all words: in another language, or of other methods. */
+function writeWords() {
   document.documentElement.lang = state.language;
   document.title = VIEW.get("title") || say("title");
   const told = { mixed: MIXED, a: say(`about.${state.a}`), b: say(`about.${state.b}`) };
   for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say, told);
   $("title").textContent = document.title;
-  $("whole").hidden = Boolean(window.playgroundAddress);
-  $("whole").href = `index.html#${toAddress()}`;
   $("remove").title = say("removeHint");
   $("language").value = state.language;
-  for (const update of updates) update();
+  if (playing) $("play").textContent = say("pause");
   for (const panel of panels) {
     panel.menu.replaceChildren(...METHODS.map((method) => element("option", { value: method, textContent: say(`methods.${method}`) })));
     panel.menu.value = panel.method;
     panel.menu.setAttribute("aria-label", say(panel.key === "a" ? "left" : "right"));
   }
+}
+
+const written = {}; // what the words, and all but the points, were last written for
+/** Whether something differs from what it was at the last call. */
+function differs(name, ...what) {
+  const now = JSON.stringify(what), before = written[name];
+  written[name] = now;
+  return now !== before;
+}
+
+function refresh() {
   $("undo").disabled = !past.length;
   $("redo").disabled = !future.length;
+  if (state.challenge && !guess) beginGuess();
+  if (!state.challenge) guess = null;
+  if (differs("words", state.language, state.a, state.b)) writeWords();
+  if (differs("state", { ...state, points: 0 }, own(), points().length, guess?.seen)) refreshControls();
+  writeAddress();
+  paint();
+}
+
+/** Show what depends on more than where the points are: a hand moves them sixty times a second. */
+function refreshControls() {
+  $("whole").hidden = Boolean(window.playgroundAddress);
+  for (const update of updates) update();
   const { units } = state, [noise, sd] = [state.noise, priorSd()].map((value) => show(value * units[3]));
   $("scale").textContent = units === COURSE ? "" : say("scale", { noise, sd });
-  if (playing) $("play").textContent = say("pause");
-  const hmc = panels.some(({ method }) => method === "hmc");
+  const hmc = panels.some(({ method, key }) => method === "hmc" && !(key === "b" && tourStep()?.single));
   const hidden = { prior: !state.lines, posterior_mean: !hmc, posterior_band: !hmc, truth: !truth() };
   const marks = PLAYGROUND_MARKS.filter(({ name }) => name in PLAYGROUND_WORDS.en.legend && !hidden[name]);
   $("legend").innerHTML = marks.map((mark) => `<span class="${mark.name}">${swatch(mark)}${say(`legend.${mark.name}`)}</span>`).join("");
-  if (state.challenge && !guess) beginGuess();
-  if (!state.challenge) guess = null;
   for (const panel of panels) panel.canvas.classList.toggle("guessing", drawsGuess(panel));
   $("challenge").setAttribute("aria-pressed", state.challenge);
   showTour();
-  writeAddress();
-  paint();
 }
 
 /** The sd of the prior's functions at x = 0: half of a symmetric input's square passes a ReLU. */

@@ -220,6 +220,7 @@ const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" i
 
 function verdict() {
   if (state.challenge) return challenged();
+  if (tourStep()?.single) return ""; // the other picture is hidden
   if (panels.some(({ answer }) => answer?.follow)) return say("moving");
   if (panels.length < 2 || state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";
   const chains = panels.find(({ method }) => method === "hmc"), r_hat = chains?.answer.r_hat;

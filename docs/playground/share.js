@@ -38,7 +38,7 @@ async function film() {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   $("record").disabled = false;
-  refresh();
+  $("record").textContent = say("record");
   $("told").textContent = say("filmed", { name, size: Math.round(file.size / 1000) });
   return file.size;
 }

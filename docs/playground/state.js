@@ -195,11 +195,12 @@ function become(next, follow = false) {
   return ask(follow);
 }
 
-let written = 0;
+let writing = 0;
 function writeAddress() {
-  clearTimeout(written); // browsers refuse more than some hundred changes a minute
-  written = setTimeout(() => {
+  clearTimeout(writing); // browsers refuse more than some hundred changes a minute
+  writing = setTimeout(() => {
     const query = toAddress();
+    $("whole").href = `index.html#${query}`;
     try {
       history.replaceState(null, "", query ? `#${query}` : location.pathname + location.search);
     } catch { /* a sandboxed frame has no history: the share button still gives the address */ }

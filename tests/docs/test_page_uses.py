@@ -264,6 +264,7 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
     )
     correlation = page.evaluate("cloud.correlation")
     assert abs(correlation) > 0.5
+    assert state(opened(browser, "tour=2", **options)[0])["b"] == "ensemble"
     again, _ = opened(browser, page.url.partition("#")[2])
     assert again.inner_text("#sentence") == sentences[-1]
     page.click("#next")
@@ -292,21 +293,46 @@ def test_film_is_saved_and_link_is_coded(browser: Browser) -> None:
 def test_truth_follows_the_hand(browser: Browser) -> None:
     """While a point moves, HMC answers again and again; at rest its chains are judged anew."""
     page, _ = opened(browser, "n=12&noise=2")
-    answers, said = page.evaluate("""async () => {
-        const seen = new Set(), said = [], {points} = playground.state(), from = performance.now();
+    answers, said, totals = page.evaluate("""async () => {
+        const seen = new Set(), totals = new Set(), said = [], from = performance.now();
+        const {points} = playground.state();
         while (performance.now() - from < 3000) {
             points[0] = [points[0][0], 6 * Math.sin(performance.now() / 500)];
             change({points: points.map((p) => [...p])}, {follow: true, run: "drag"});
             await new Promise((done) => setTimeout(done, 16));
             const {answer} = panels[1];
             if (answer.follow) seen.add(answer.mean[60]);
+            if (answer.follow) totals.add(answer.total);
             said.push($("verdict").textContent);
         }
-        return [seen.size, said.slice(20)];
+        return [seen.size, said.slice(20), [...totals]];
     }""")
+    assert totals == [4 * 25]  # of all chains, whoever answered first
     assert answers > 10 and all("follow your hand" in one for one in said)
     page.evaluate("ask()")
     page.wait_for_function("playground.readings().r_hat <= 1.02")
+
+
+FOLLOWED = """async () => {
+    const {points} = playground.state();
+    for (let k = 0; k < 20; k++) {
+        points[0] = [points[0][0], points[0][1] + 0.02];
+        change({points: points.map((p) => [...p])}, {follow: true, run: "drag"});
+        await new Promise((done) => setTimeout(done, 50));
+    }
+    await new Promise((done) => setTimeout(done, 500));
+    const {mean, follow} = panels[1].answer;
+    await ask();
+    const rest = playground.readings().b.mean;
+    const among = rest.map((m, i) => m - mean[i]).slice(31, 90);
+    return [follow, Math.sqrt(among.reduce((sum, d) => sum + d * d, 0) / among.length)];
+}"""
+
+
+def test_chains_go_on_from_where_they_are(browser: Browser) -> None:
+    """Chains that began anew would be 4 away among these points."""
+    follow, away = opened(browser, "noise=0.5")[0].evaluate(FOLLOWED)
+    assert follow and away < 2
 
 
 def test_page_stays_small() -> None:
