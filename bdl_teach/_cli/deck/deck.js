@@ -55,7 +55,7 @@
   // Make a picture smaller by so many pixels, to stay with the words about it; false if too small.
   const shrink = (part, over) => {
     const image = part.querySelector("img");
-    if (!image || image.height - over < SMALL * image.height) return false;
+    if (!image?.offsetHeight || image.height - over < SMALL * image.height) return false;
     image.style.maxHeight = `${Math.floor(image.height - over)}px`;
     return true;
   };
@@ -97,7 +97,7 @@
 
   // A picture that leaves room on its slide takes it.
   const grow = (slide) => {
-    const image = slide.querySelectorAll("img").length === 1 && slide.querySelector("img");
+    const image = slide.querySelectorAll("img").length === 1 && slide.querySelector("img:not(iframe + img)");
     if (!image) return;
     const spare = ROOM - slide.offsetHeight;
     const scale = Math.min(1.6, (WIDTH - 2 * MARGIN) / image.width, (image.height + spare) / image.height);

@@ -141,7 +141,12 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
     slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
     if living:
         frame = f'<iframe data-page="{html.escape(living)}" title="It refits at each movement">'
-        slide("living", "## Move it: the page refits at each movement", shown=f"{frame}</iframe>")
+        still = presets.picture(next(iter(presets.kinds[0].PRESETS))).html()  # on paper
+        slide(
+            "living",
+            "## Move it: the page refits at each movement",
+            shown=f"{frame}</iframe>{still}",
+        )
     minute, total = 0, sum(map(int, rows[::3]))
     for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         begin, minute, said = minute, minute + int(minutes), []
@@ -181,9 +186,10 @@ def write_figures(path: Path, folder: Path) -> Path:
     notebook = nbformat.read(path, as_version=4)
     presets = Presets(notebook)
     named = [(one.caption, one.alt, one) for one in figures(notebook)]
-    for kind, name in ((one, name) for one in presets.kinds for name in one.PRESETS):
-        one = presets.picture(name, kind)
-        named.append((f"{kind.__name__}, “{name}”", f"{one.caption} {one.alt}", one))
+    for kind in presets.kinds:
+        for name in kind.PRESETS:
+            one = presets.picture(name, kind)
+            named.append((f"{kind.__name__}, “{name}”", f"{one.caption} {one.alt}", one))
     presets.close()
     lines = [f"Source: bdl_teach {__version__}, {path.name}. Licence: Apache License 2.0.\n"]
     for number, (where, words, one) in enumerate(named, 1):

@@ -28,7 +28,8 @@ MATHJAX = """window.MathJax = {
 
 def make(path: Path, *, whole: bool) -> str:
     """Return the HTML page of a notebook's deck: of its lecture, or of the ``whole`` notebook."""
-    packed = _package_files()
+    places = {n: metadata.distribution(one).locate_file(at) for n, (one, at) in PACKED.items()}
+    packed = {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
     own = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
     remove_dead_views(notebook)
@@ -73,14 +74,6 @@ def for_deck(source: str) -> str:
     source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
-
-
-def _package_files() -> dict[str, str]:
-    """Return the texts of reveal.js and MathJax from the installed packages that contain them."""
-    places = {
-        n: metadata.distribution(where).locate_file(path) for n, (where, path) in PACKED.items()
-    }
-    return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
 
 
 def _inline(script: str) -> str:
