@@ -862,7 +862,7 @@ assert exercises.check("7.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.3 Explain: true or false
-# Put the letters of the *true* statements in a string.
+# Which are true? Answer with a set of letters, such as `{"a", "b"}`.
 #
 # - **a** ADF minimises $\mathrm{KL}[q\,\|\,\tilde p]$, the same divergence as variational inference.
 # - **b** Matched to a density with two peaks, ADF's Gaussian covers both.

@@ -317,7 +317,7 @@ print("accuracy: 0.7 for whoever says 0.51, and for whoever says 0.99")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.7 Reliability, and the calibration error
 #
-# Of all answers with a confidence (largest probability) of about 0.8, are 80 % right? Sort the answers into bins $B_b$ of confidence and compare, in each, the share that is right with the mean confidence. The weighted mean distance is the **expected calibration error**
+# Of all answers with a confidence (largest probability) of about four fifths, are four fifths right? Sort the answers into bins $B_b$ of confidence and compare, in each, the share that is right with the mean confidence. The weighted mean distance is the **expected calibration error**
 #
 # $$\mathrm{ECE} = \sum_b \frac{|B_b|}{n}\,\big|\operatorname{acc}(B_b) - \operatorname{conf}(B_b)\big| . \tag{9.7}$$
 

@@ -509,7 +509,7 @@ for key, label in rivals.LABELS.items():
                 textcoords="offset points", ha="right" if left else "left")
 ax.set(xscale="log", ylim=(0, None), xlim=(0.04, 20_000))
 ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap, median")
-ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsize=13)
+title = ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsize=13)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here), and between the many modes of a network no chain can be relied upon to travel: it is a tool for small networks.
@@ -707,7 +707,7 @@ for agent, regrets in total.items():
 plots.draw_forest(ax, {named[a]: regrets - total["hmc"] for a, regrets in total.items()
                        if a != "hmc"})
 ax.set(xlabel="regret above that of the true posterior (dots: worlds; bar: mean ± 2 SE)")
-ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
+title = ax.set_title("Who is unsure in the gap finds what is there", loc="left", fontsize=13)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
