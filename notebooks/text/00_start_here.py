@@ -16,7 +16,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 19 minutes
+# **Time** 20 minutes
 #
 # **What you will be able to do**
 #
@@ -211,6 +211,7 @@ check("0.1", bits)
 # | 8 | $U$ potential · $J$, $g$ derivatives of all outputs, of one, by the weights · $\Lambda$ precision matrix · $X$ inputs, a row each · $a$ prior mean of an ensemble's member · $r$, $z$ dropout rate, mask · $h$, $v$, $c$ hidden units, output weights, output bias · $H$ number of hidden units; with brackets, entropy · $B$ size of a minibatch · $\xi$ noise of a step · $\ell$ its length · $T$ temperature · $L$, $K$ low-rank columns, their number · $m$ mean of the posterior · $C$ covariance of outputs · $u$, $\vartheta$ covariance and angle of pre-activations · $\pi$ 3.14… |
 # | 9 | $c$ class · $T$ temperature · $H$ entropy · $\kappa$, $A$, $R$ share of pictures that are answered, their set, their risk · $B$ bin of confidence |
 # | 10 | $m$ mean of a prediction · $J$ places in a region · $a$, $b$ two methods; in the bandit, an action, and precision times mean · $c$ level of an interval · $u$, $z$ a target's place in its prediction, as a probability, in sds · $\Phi$ as in chapter 3 · $K$ worlds · $W$ number of weights · $B$ size of a minibatch · $O$ order of the cost · $E$ epochs · $\alpha$ as in chapter 7 · $\Lambda$ precision matrix · $r$, $R$ reward, regret |
+# | 11 | $u$ logarithm of the noise's sd, which this chapter alone writes σ (s is the scale of its prior) · $z$ standard normal · $r$ residual · $T$ how alike neighbours' residuals are |
 #
 # ### Words
 #
