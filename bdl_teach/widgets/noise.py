@@ -175,7 +175,7 @@ class DensityPanel(_SigmaPanel):
     """The density of σ under the true posterior, and single values as upright lines."""
 
     def __init__(self, ax: Axes) -> None:
-        super().__init__(ax, "How loud? What each says", "σ, units of y", "density, 1 at most")
+        super().__init__(ax, "How loud? What each says", "σ, units of y", "density")
         ax.set(xlim=(0, self._limit), ylim=(0, 1.1), yticks=(0, 1))
         self._words = ax.text(0.5, 0.5, "", transform=ax.transAxes, ha="center", color=plots.RUST)
         self.artists.append(self._words)
@@ -206,7 +206,7 @@ class AlongPanel(_SigmaPanel):
     """Each σ along x, and where nine in ten draws from the true posterior lie."""
 
     def __init__(self, ax: Axes) -> None:
-        super().__init__(ax, "How loud, by x", "x", "σ, units of y")
+        super().__init__(ax, "How loud, by x", "x", "σ(x)")
         ax.set(xlim=(GAP_GRID[0, 0], GAP_GRID[-1, 0]), ylim=(0, self._limit))
         style = plots.mark("posterior_band")
         self._edges = [ax.plot([], [], **{**style, "label": "_"})[0] for _ in range(2)]

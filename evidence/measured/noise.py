@@ -198,8 +198,8 @@ class Simulated:
 
 
 def simulated(world: World) -> list[Simulated]:
-    """Draw weights and σ from the prior five times, data from these; fit HMC and mean field."""
-    return [_simulated(part) for part in world.parts(5)]
+    """Draw weights and σ from the prior three times, data from these; fit HMC and mean field."""
+    return [_simulated(part) for part in world.parts(3)]
 
 
 def _simulated(world: World) -> Simulated:
