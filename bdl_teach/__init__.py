@@ -9,7 +9,7 @@ from types import ModuleType
 
 from bdl_teach._support.errors import DatasetUnavailable, DivergedError
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 _NAMES = (
     "backend",

@@ -20,6 +20,7 @@ _MODELS = {
     "KLBudgetLab": "kl_budget_lab.KLBudgetModel",
     "LinearRegressionExplorer": "linear.LinearRegressionModel",
     "LocalReparamLab": "local_reparam_lab.LocalReparamModel",
+    "NoiseExplorer": "noise.NoiseModel",
     "PBPStepper": "pbp_stepper.PBPModel",
     "PicturesExplorer": "unseen_pictures.PicturesModel",
     "RivalsExplorer": "side_by_side.RivalsModel",

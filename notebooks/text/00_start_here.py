@@ -67,6 +67,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | [8 Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) | why not just one of those? |
 # | [9 Pictures and the unknown](09_pictures_and_the_unknown.ipynb) | what does a classifier say of what it has never seen? |
 # | [10 Comparison and decisions](10_comparison_and_decisions.ipynb) | which method, when, and how wrong is it? |
+# | [11 How loud is the noise?](11_how_loud_is_the_noise.ipynb) | what do methods say of the noise, if nobody tells them? |
 #
 # Chapter 3 is the heart, and needs none of the others: it derives what it uses. The chapters after it lean on it. Lecturers find a plan for 50 minutes of each chapter in [TEACHING.md](TEACHING.md).
 
@@ -88,7 +89,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | article | [3](03_bayes_by_backprop.ipynb) |
 # | appendix | [1](01_from_mle_to_bayes.ipynb), [3](03_bayes_by_backprop.ipynb), [10](10_comparison_and_decisions.ipynb) |
 # | paper | [6](06_empirical_bayes.ipynb) |
-# | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [8](08_ensembles_laplace_and_sampling.ipynb), [9](09_pictures_and_the_unknown.ipynb), [10](10_comparison_and_decisions.ipynb) |
+# | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [8](08_ensembles_laplace_and_sampling.ipynb), [9](09_pictures_and_the_unknown.ipynb), [10](10_comparison_and_decisions.ipynb), [11](11_how_loud_is_the_noise.ipynb) |
 #
 # In a checkout, the file `notebooks/inventory.toml` goes down to single sections.
 

@@ -83,6 +83,7 @@ class Fake:
 
     fit = property(lambda self: Fake(self.kind, call=f"{self.call}.fit"))
     r_hat = property(lambda self: 1 + self.rng.random(3))
+    noise_draws = property(lambda self: 0.5 + np.random.default_rng(self.k).random(40))
 
     def cost(self, n: int) -> Any:
         return SimpleNamespace(total=self.free_energy, complexity=self.free_energy / 3)
@@ -171,6 +172,8 @@ def planted(x: Any, by: Fake, which: int) -> Said:
         mean = 1 / (1 + np.exp(-mean))
     said = Said(mean, 0.2 + 4 * np.abs(place - d) + e, np.full(len(place), 0.5 + f))
     object.__setattr__(said, "by", by)
+    if "heteroscedastic" in by.call:
+        object.__setattr__(said, "noise_draws", 0.5 + rng.random((40, len(place))))
     return said
 
 

@@ -67,6 +67,34 @@ def test_chains_sample_the_exact_marginal_of_a_linear_models_noise(sampler, scal
         assert abs(share - p) < 5 * np.sqrt(p * (1 - p) / fit.ess[-1])
 
 
+def test_posterior_is_that_of_an_independent_sampler(oracle):
+    """Compare with numpyro's NUTS in float64, within five Monte-Carlo standard errors."""
+    known = oracle("learnt_noise")
+    grid, options = np.array(known["grid"])[:, None], {"prior": Gaussian(1.0), "hidden_units": (5,)}
+    kinds: dict[str, Any] = {
+        "known": {"noise_std": known["noise_std"]},
+        "learnt": {"noise_std": HalfNormal(known["scale"])},
+        "two heads": {"likelihood": "heteroscedastic"},
+    }
+    for case in known["cases"]:
+        x, y = (np.array(case[name])[:, None] for name in "xy")
+        given = {**options, **kinds[case["kind"]], "capacity": mcmc.Capacity(32, (5,), 1)}
+        fit = mcmc.hmc(x, y, n_samples=2000, n_leapfrog=40, **given)
+        f = fit.outputs(grid).reshape(4, 2000, 3, -1)
+        found = [*np.moveaxis(f[..., 0], 2, 0), *np.moveaxis(f[..., 1:].reshape(4, 2000, -1), 2, 0)]
+        if fit.noise_chains is not None:
+            found.append(np.log(fit.noise_chains))
+        assert len(found) == len(case["quantities"])
+        _, every = mcmc.diagnose(np.stack(found, axis=-1))
+        for draws, ess, row in zip(found, every, case["quantities"].values(), strict=True):
+            assert ess > 150
+            root = math.hypot(ess**-0.5, row["ess"] ** -0.5)
+            assert abs(draws.mean() - row["mean"]) < 5 * row["sd"] * root
+            assert abs(draws.std() / row["sd"] - 1.0) < 5 * 1.2 * root
+            for p, quantile in zip((0.05, 0.5, 0.95), row["quantiles"], strict=True):
+                assert abs(np.mean(draws < quantile) - p) < 5 * np.sqrt(p * (1 - p)) * root
+
+
 def test_mean_field_noise_is_residuals_plus_doubt_at_the_lowest_free_energy():
     """At the minimum σ is the mode for squares Σ(y − E f)² + Σ Var f; F includes −log P(σ)."""
     prior = HalfNormal(5.0)
