@@ -75,3 +75,13 @@ print(data["text/plain"], data["text/html"][:60], sorted(data), sep="\\n")
     assert plain.startswith('A plot. “a "title"”; y from 0 to 1')
     assert re.match(r'<img alt="A plot\. “a &quot;title&quot;”; y from', image)
     assert kinds == "['image/png', 'text/html', 'text/plain']"
+
+
+def test_drawing_is_svg_unless_it_has_many_thousand_marks() -> None:
+    few, many = Figure(), Figure()
+    few.subplots().plot(range(9), "o")
+    svg = alt_text.drawing(few, 'nine "marks"')
+    assert '<svg role="img" aria-label="nine &quot;marks&quot;" ' in svg
+    assert svg == alt_text.drawing(few, 'nine "marks"'), "it differs from run to run"
+    many.subplots().plot(range(9000), "o")
+    assert alt_text.drawing(many, "") == ""

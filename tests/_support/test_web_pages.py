@@ -7,6 +7,7 @@ from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
 from bdl_teach._cli import after_install
+from bdl_teach._support.web_pages import Pictures
 
 
 def picture(words: str, **metadata: object) -> Any:
@@ -24,3 +25,11 @@ def test_web_page_has_alt_texts_and_says_which_pictures_are_stills() -> None:
     assert "No description" not in page and "A repr." not in page
     still = page.partition('alt="An explorer."')[2]
     assert page.count("A still picture") == still.count("A still picture") == 1
+
+
+def test_drawing_goes_before_its_png() -> None:
+    data = {"image/png": "UE5H", "image/svg+xml": "<svg/>", "text/plain": "A repr."}
+    cell = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data)])
+    changed, _ = Pictures().preprocess_cell(cell, {}, 0)
+    page = changed.outputs[0].data["text/html"]
+    assert "data:image/svg+xml;base64,PHN2Zy8+" in page and "UE5H" not in page

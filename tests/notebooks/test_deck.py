@@ -225,7 +225,7 @@ def test_speaker_window_shows_the_notes_of_the_slide(
     browser: Browser, lectures: dict[str, Path]
 ) -> None:
     page = show(browser, lectures["03_bayes_by_backprop"]).ready().page
-    page.keyboard.press("ArrowRight")
+    page.evaluate("() => Reveal.slide(2)")
     with page.expect_popup() as opened:
         page.keyboard.press("s")
     window = opened.value
