@@ -63,6 +63,7 @@ from bdl_teach.problems import Problem
 
 plots.lecture_style()
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.1 Why least squares cannot tell
 #
@@ -241,6 +242,7 @@ found = claims.show("a-narrow-prior-takes-the-sine-for-noise", "more-points-mend
 gamma = pbp.fit(data.x, data.y, hidden_units=(20,), seed=1)
 print(f"PBP after 40 epochs: σ = {gamma.noise_std:.2f}; the posterior {low:.2f} to {high:.2f}")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.8 Noise that depends on x
 #
@@ -282,6 +284,7 @@ for fit, style in zip(lone, ("--", "-"), strict=True):
 ax.plot(at, np.exp(0.2 + 1.8 * at), ":", color=BLACK, label="true")
 plots.panel(ax, "How loud, by x", "x", "σ(x)")
 print(loud.report)
+
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Its chains mix more slowly than with one σ: read the report before you believe the band.
@@ -367,6 +370,7 @@ for prior_std in (3.0, 1.0):
 explorer.preset("doubt as noise")
 print(explorer.status)
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
@@ -414,7 +418,6 @@ def solution_2(x, y):
 
 
 assert exercises.check("11.2", solution_2, record=False)
-
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 11.3 Explain: true or false
@@ -597,7 +600,6 @@ def solution_10(residuals, scale):
 
 
 assert exercises.check("11.10", solution_10, record=False)
-
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(11)
