@@ -522,7 +522,7 @@ title = ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsiz
 # | what it minimises | $\mathrm{KL}[q\,\|\,p]$, globally, by sampled gradients | matches moments of $q$ times one likelihood term, point by point (assumed density filtering) |
 # | of two separate modes, alike | may keep one (*Mistakes in circulation*) | spreads over both, in one exact update |
 # | you choose | prior, noise, learning rate, steps, draws | number of epochs |
-# | the noise | given; if learnt, [doubt is booked as noise](11_how_loud_is_the_noise.ipynb) | learnt, with its own Gamma posterior |
+# | the noise | given, or [learnt](11_how_loud_is_the_noise.ipynb) | learnt, with its own Gamma posterior |
 # | prediction | average over drawn networks | closed form, no sampling error |
 # | architecture | anything that can be differentiated | layers whose moments someone has derived (ReLU, linear) |
 # | data | minibatches, any loss | one point at a time, regression |
@@ -564,7 +564,7 @@ for ax, region in zip(axes, ("data", "gap", "outside"), strict=True):
 # - **MC dropout** not where a gap matters, <!-- claim: dropout-misses-the-gap --> **one network of least squares** not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
 # - **Only points like the training points matter**: the MAP network most often scores higher than that BBB. <!-- claim: map-beats-bbb-among-the-data -->
 # - **BBB or PBP in a gap**: neither; BBB after 1500 steps and PBP cover on average fewer than two fifths of it, <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap --> the lowest mean field fewer than three quarters. <!-- claim: the-lowest-mean-field-misses-the-gap -->
-# - **A large network, or layers that nobody has derived moments for**: all but PBP, the infinite width and full Laplace need gradients only. PBP needs no learning rate, and learns the noise; how others learn it, says [chapter 11](11_how_loud_is_the_noise.ipynb).
+# - **A large network, or layers that nobody has derived moments for**: all but PBP, the infinite width and full Laplace need gradients only. PBP needs no learning rate, and learns the noise.
 #
 # This is one problem with one network. Of others it says nothing: repeat it on yours, in pairs.
 
@@ -1295,4 +1295,4 @@ assert not short.converged and short.ess.min() < 0.25 * hmc.ess.min()
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [9 · Pictures and the unknown](09_pictures_and_the_unknown.ipynb) · **Next:** [11 · How loud is the noise?](11_how_loud_is_the_noise.ipynb): all of this was told σ.
+# **Previous:** [9 · Pictures and the unknown](09_pictures_and_the_unknown.ipynb) · **Next:** [11 · How loud is the noise?](11_how_loud_is_the_noise.ipynb)

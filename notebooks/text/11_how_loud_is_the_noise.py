@@ -36,7 +36,7 @@ explorer
 # - let σ depend on x, and see a likelihood without an end;
 # - check a noise before you believe it, and a whole program by simulation.
 #
-# **Time** 30 minutes
+# **Time** 28 minutes · **Minutes per section** 11.1: 1 · 11.2: 1 · 11.3: 3 · 11.4: 1 · 11.5: 4 · 11.6: 1 · 11.7: 1 · 11.8: 3 · 11.9: 2 · 11.10: 3 · 11.11: 1 · opening and end: 7
 #
 # **Prerequisites** The free energy, from [chapter 3](03_bayes_by_backprop.ipynb); linear regression and the evidence, from [chapter 1](01_from_mle_to_bayes.ipynb); the lowest F and HMC, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -62,6 +62,7 @@ from bdl_teach.plots import BLACK, BLUE, GREEN, ORANGE, RED
 from bdl_teach.problems import Problem
 
 plots.lecture_style()
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.1 Why least squares cannot tell
@@ -241,6 +242,7 @@ found = claims.show("a-narrow-prior-takes-the-sine-for-noise", "more-points-mend
 gamma = pbp.fit(data.x, data.y, hidden_units=(20,), seed=1)
 print(f"PBP after 40 epochs: σ = {gamma.noise_std:.2f}; the posterior {low:.2f} to {high:.2f}")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.8 Noise that depends on x
 #
@@ -282,6 +284,7 @@ for fit, style in zip(lone, ("--", "-"), strict=True):
 ax.plot(at, np.exp(0.2 + 1.8 * at), ":", color=BLACK, label="true")
 plots.panel(ax, "How loud, by x", "x", "σ(x)")
 print(loud.report)
+
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # Its chains mix more slowly than with one σ: read the report before you believe the band.
@@ -347,11 +350,11 @@ for name, found_ranks in ranks.items():
 assert abs(np.mean(np.array(ranks["right"]) < 50) - 0.5) < 5 * 0.5 / np.sqrt(1000)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same for the network, under $\mathcal N(0, 1)$ and half-normal(5), the noise learnt: the 95 % bands of HMC hold the function at 90 to 99 % of all x, <!-- claim: bands-of-hmc-hold-what-they-say --> and its interval of nine in ten holds the drawn σ in 80 to 97 % of the data sets. <!-- claim: noise-of-hmc-holds-what-it-says --> Mean field's bands are on average more than a tenth wider than those of HMC. <!-- claim: bands-of-mean-field-are-wider --> So they hold the function more often than they say: that is no virtue, and the ranks show it as a hump. The check needs no second sampler, and works for the settings that you use.
+# The same for the network, under $\mathcal N(0, 1)$ and half-normal(5), the noise learnt. The 95 % bands of HMC hold the function at 85 to 99 % of all x, <!-- claim: bands-of-hmc-hold-what-they-say --> and its interval of nine in ten holds the drawn σ in more than four fifths of the data sets. <!-- claim: noise-of-hmc-holds-what-it-says --> The 95 % bands of mean field hold the function at more than 97 %, <!-- claim: bands-of-mean-field-hold-too-much --> since they are more than one and a half times as wide. <!-- claim: bands-of-mean-field-are-wider --> That is no virtue: they are not what they say. The check needs no second sampler, and works for the settings that you use.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("bands-of-hmc-hold-what-they-say", "noise-of-hmc-holds-what-it-says",
-                    "bands-of-mean-field-are-wider")
+                    "bands-of-mean-field-hold-too-much", "bands-of-mean-field-are-wider")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.11 Play
@@ -361,12 +364,12 @@ found = claims.show("bands-of-hmc-hold-what-they-say", "noise-of-hmc-holds-what-
 # %% slideshow={"slide_type": "fragment"}
 told = explorer.set(noise="told").readings()
 assert told["fit_sigma"] == 1.0
-learnt = explorer.set(noise="learnt").readings()
-assert learnt["fit_sigma"] > 2.0  # a quick fit; the lowest follows at rest
-narrow_fit = explorer.set(prior_std=1.0).readings()
-assert narrow_fit["fit_sigma"] > learnt["fit_sigma"]
+for prior_std in (3.0, 1.0):
+    learnt = explorer.set(noise="learnt", prior_std=prior_std).readings()
+    assert learnt["fit_sigma"] > 2.0  # of a quick fit; the lowest follows at rest
 explorer.preset("doubt as noise")
 print(explorer.status)
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -415,7 +418,6 @@ def solution_2(x, y):
 
 
 assert exercises.check("11.2", solution_2, record=False)
-
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 11.3 Explain: true or false
@@ -599,7 +601,6 @@ def solution_10(residuals, scale):
 
 assert exercises.check("11.10", solution_10, record=False)
 
-
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(11)
 
@@ -616,7 +617,7 @@ print("σ with 1, 3 and 20 hidden units:", ", ".join(f"{fit.noise_std:.2f}" for 
 assert fits[0].noise_std > fits[2].noise_std
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the model is calibrated: its 95 % intervals hold 95 % of new points." **True** for new points. Mean field that has given up the sine passes this test, for its loud noise makes room for everything. Coverage says nothing of sharpness:
+# **Claim:** "the model is calibrated: its 95 % intervals hold 95 % of new points." **True** for new points. Mean field that has given up the sine passes it, and more, for its loud noise makes room for everything. Coverage says nothing of sharpness:
 
 # %% slideshow={"slide_type": "fragment"}
 new_x = rng.choice(data.x[:, 0], 2000)[:, None]
