@@ -124,7 +124,7 @@ def _ratio(x: Any, y: Any, s: float) -> Any:
     ([1.0, 2.0], [0.0, 0.0], 1.0),  # y is 0
     "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
     lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
-    "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) pays for its width.",
+    "the price of the prior is missing: ½ ln(1 − κ) in (6.15) pays for its width.",
     lambda x, y, s: max(0.5 * (_ratio(x, y, s) - 1), 0.0),
     "what least squares gains: the evidence averages over the prior: it gains less.",
     lambda x, y, s: 0.5 * _ratio(x, y, s),

@@ -28,7 +28,7 @@ exercise(
     (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: reveals a small number added to it
     "the logarithm is divided by v: only the square is: −½[log 2πv + (y−m)²/v].",
     lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-    "β/α for β/(α−1): the mean of the variance 1/γ is β/(α−1).",
+    "β/α for β/(α−1): the mean of the variance 1/τ is β/(α−1).",
     lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
     "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
     lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
@@ -106,7 +106,7 @@ def _compared_moments(got: Any, m: Any, v: Any) -> Any:
     lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
     "second moment for variance: subtract the square of the mean.",
     lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
-    "truncated for rectified: dividing by Φ(α) is for a > 0 only; the zeros count, too.",
+    "truncated for rectified: dividing by Φ(ζ) is for a > 0 only; the zeros count, too.",
     _truncated,
     compared=_compared_moments,
 )

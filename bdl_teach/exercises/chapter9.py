@@ -46,7 +46,7 @@ exercise(
     lambda logs: logs.mean(axis=0),
     "a geometric mean: networks are averaged as probabilities, not as logits.",
     lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
-    "1/T is missing: a mean is a sum divided by T: subtract log T.",
+    "1/S is missing: a mean is a sum divided by S: subtract log S.",
     lambda logs: logsumexp(logs, axis=0),
 )(lambda logs: logsumexp(logs, axis=0) - math.log(len(logs)))
 
