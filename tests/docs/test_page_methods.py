@@ -189,3 +189,16 @@ KERNEL = """() => {
 def test_kernel_between_kinks_equals_the_plain_sum(page: Page) -> None:
     """Also for repeated x, units that are off, and weights of 0 and −0."""
     assert page.evaluate(KERNEL) < 1e-12
+
+
+def test_page_keeps_the_lowest_of_three_starts(browser: Browser) -> None:
+    page, _ = opened(browser, "a=learnt&b=map&n=12")
+    found, totals = page.evaluate("""() => {
+        const {hidden, prior, ...given} = problem(), {seed, tie} = state;
+        const full = {...given, net: engine.network(hidden), prior: engine.makePrior(prior)};
+        return [panels[0].answer.total, [0, 1, 2].map((k) => {
+            const fit = engine.methods.learnt(full, {seed: seed + 1000 * k, tie});
+            return fit.run(fit.steps).describe(GRID).total;
+        })];
+    }""")
+    assert found == pytest.approx(min(totals)) and max(totals) > min(totals) + 1e-3
