@@ -990,6 +990,7 @@ for k, style in enumerate(("o-", "s--", "^:")):
 ax.axhline(2.0, color=GREY, lw=1)
 panel(ax, "The dearer the code, the less it says", "β", "KL, nats")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.11 Extend: what one encoder for all costs
 # One encoder serves all pictures; for a single picture another μ and σ may do better. Given `log_likelihood(z)`, which returns $\log p(x\mid z)$ of one picture for codes `z` `[S, 2]` as an array `[S]`, and the encoder's `mean` and `std` `[2]`, return the pair (μ, σ) of the code whose ELBO (2.6) is the largest, to 0.05 nats. What is gained is the *amortization gap* ([Cremer, Li, Duvenaud 2018](https://arxiv.org/abs/1801.03558)).
@@ -1002,7 +1003,6 @@ def my_refined(log_likelihood, mean, std):
 
 
 exercises.check("2.11", my_refined)
-
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 from scipy.optimize import minimize
@@ -1024,9 +1024,9 @@ assert exercises.check("2.11", solution_11, record=False)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 gaps = []  # of four held-out digits under the VAE of 2.6
-for x, *code_of_x in zip(test[:4], *model.encode(test[:4]), strict=True):
+for digit, *code_of_x in zip(test[:4], *model.encode(test[:4]), strict=True):
 
-    def log_p(z, x=x):
+    def log_p(z, x=digit):
         logits = network(model.decoder_weights, (2, 64, 128, 64), z)
         return np.sum(x * logits - np.logaddexp(0, logits), axis=-1)
 

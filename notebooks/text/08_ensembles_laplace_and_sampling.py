@@ -919,6 +919,7 @@ for seed, style in enumerate(("-", "--", ":")):
 ax.axhspan(0.55, 0.75, color="0.9", label="asked for")
 panel(ax, "Three worlds: calm among the data, and calm in the gap", "rate r", "mean epistemic sd")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.11 Extend: a bound for a last layer
 # Harrison et al. (2024) train the features and a Gaussian $q(w) = \mathcal N(m, S)$ over the last layer's weights together, by a bound on $\log P(D\mid\text{features})$ that needs no draw: $\mathrm E_q \log P(D\mid w) - \mathrm{KL}[q\,\|\,p]$ with $p = \mathcal N(0, \sigma_p^2 I)$. Return it in nats, for the features `phi` `[n, k]` of the training inputs, their targets `y` `[n]`, $m$ = `mean` `[k]` and $S$ = `cov` `[k, k]`. (*Hint:* what is the mean of $(y - w^\top\varphi)^2$ over $w$? One case has 80 weights that are nearly certain, and a determinant of 0 in floating point.)
