@@ -287,7 +287,7 @@ print(loud.report)
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Its chains mix more slowly than with one σ: read the report before you believe the band.
+# Read the report of its chains before you believe the band.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.9 In practice
@@ -367,9 +367,11 @@ assert told["fit_sigma"] == 1.0
 for prior_std in (3.0, 1.0):
     learnt = explorer.set(noise="learnt", prior_std=prior_std).readings()
     assert learnt["fit_sigma"] > 2.0  # of a quick fit; the lowest follows at rest
-explorer.preset("doubt as noise")
 print(explorer.status)
 
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+explorer.preset("doubt as noise")
+explorer
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -526,7 +528,8 @@ exercises.check("11.7", my_score)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(y, f, std):
-    return np.logaddexp.reduce(-0.5 * ((y - f) / std) ** 2 - np.log(std)) - np.log(len(f)) - HALF_LOG_TWO_PI
+    each = -0.5 * ((y - f) / std) ** 2 - np.log(std)
+    return np.logaddexp.reduce(each) - np.log(len(f)) - HALF_LOG_TWO_PI
 
 
 assert exercises.check("11.7", solution_7, record=False)
@@ -654,6 +657,7 @@ print(f"mode as a density of σ: {flat_in_sigma:.3f}; of log σ: {as_density_of_
 #
 # - Nix, Weigend (1994). Estimating the mean and variance of the target probability distribution. [doi:10.1109/ICNN.1994.374138](https://doi.org/10.1109/ICNN.1994.374138)
 # - Gelman (2006). Prior distributions for variance parameters in hierarchical models. [doi:10.1214/06-BA117A](https://doi.org/10.1214/06-BA117A)
+# - Seitzer, Tavakoli, Antic, Martius (2022). On the pitfalls of heteroscedastic uncertainty estimation with probabilistic neural networks. [arXiv:2203.09168](https://arxiv.org/abs/2203.09168)
 # - Talts, Betancourt, Simpson, Vehtari, Gelman (2018). Validating Bayesian inference algorithms with simulation-based calibration. [arXiv:1804.06788](https://arxiv.org/abs/1804.06788)
 # - Hernández-Lobato, Adams (2015). Probabilistic backpropagation for scalable learning of Bayesian neural networks. [arXiv:1502.05336](https://arxiv.org/abs/1502.05336)
 
