@@ -58,7 +58,7 @@ import numpy as np
 from bdl_teach import claims, exercises, plots
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, HalfNormal
 from bdl_teach.methods import exact, local_reparam, mcmc, pbp, point
-from bdl_teach.plots import BLACK, BLUE, GREEN, ORANGE, RED
+from bdl_teach.plots import BLACK, GREEN, ORANGE
 from bdl_teach.problems import Problem
 
 plots.lecture_style()
@@ -373,6 +373,7 @@ print(explorer.status)
 explorer.preset("doubt as noise")
 explorer
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
@@ -637,7 +638,8 @@ for name, fit in (("mean field", field), ("posterior", chains)):
 # %% slideshow={"slide_type": "fragment"}
 r, u = rng.standard_normal(5), np.linspace(-3, 3, 60_001)
 likelihood = np.array([-cost(r, s) for s in np.exp(u)])
-flat_in_sigma, as_density_of_u = np.exp(u[np.argmax(likelihood)]), np.exp(u[np.argmax(likelihood + u)])
+flat_in_sigma = np.exp(u[np.argmax(likelihood)])
+as_density_of_u = np.exp(u[np.argmax(likelihood + u)])
 assert np.isclose(flat_in_sigma**2, (r**2).sum() / 5, rtol=1e-3)
 assert np.isclose(as_density_of_u**2, (r**2).sum() / 4, rtol=1e-3)
 print(f"mode as a density of σ: {flat_in_sigma:.3f}; of log σ: {as_density_of_u:.3f}")
