@@ -58,7 +58,7 @@ import numpy as np
 from bdl_teach import claims, exercises, plots
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, HalfNormal
 from bdl_teach.methods import exact, local_reparam, mcmc, pbp, point
-from bdl_teach.plots import BLACK, BLUE, GREEN, ORANGE, RED
+from bdl_teach.plots import BLACK, GREEN, ORANGE
 from bdl_teach.problems import Problem
 
 plots.lecture_style()
@@ -287,7 +287,7 @@ print(loud.report)
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Its chains mix more slowly than with one σ: read the report before you believe the band.
+# Read the report of its chains before you believe the band.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 11.9 In practice
@@ -367,8 +367,11 @@ assert told["fit_sigma"] == 1.0
 for prior_std in (3.0, 1.0):
     learnt = explorer.set(noise="learnt", prior_std=prior_std).readings()
     assert learnt["fit_sigma"] > 2.0  # of a quick fit; the lowest follows at rest
-explorer.preset("doubt as noise")
 print(explorer.status)
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+explorer.preset("doubt as noise")
+explorer
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -526,7 +529,8 @@ exercises.check("11.7", my_score)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(y, f, std):
-    return np.logaddexp.reduce(-0.5 * ((y - f) / std) ** 2 - np.log(std)) - np.log(len(f)) - HALF_LOG_TWO_PI
+    each = -0.5 * ((y - f) / std) ** 2 - np.log(std)
+    return np.logaddexp.reduce(each) - np.log(len(f)) - HALF_LOG_TWO_PI
 
 
 assert exercises.check("11.7", solution_7, record=False)
@@ -634,7 +638,8 @@ for name, fit in (("mean field", field), ("posterior", chains)):
 # %% slideshow={"slide_type": "fragment"}
 r, u = rng.standard_normal(5), np.linspace(-3, 3, 60_001)
 likelihood = np.array([-cost(r, s) for s in np.exp(u)])
-flat_in_sigma, as_density_of_u = np.exp(u[np.argmax(likelihood)]), np.exp(u[np.argmax(likelihood + u)])
+flat_in_sigma = np.exp(u[np.argmax(likelihood)])
+as_density_of_u = np.exp(u[np.argmax(likelihood + u)])
 assert np.isclose(flat_in_sigma**2, (r**2).sum() / 5, rtol=1e-3)
 assert np.isclose(as_density_of_u**2, (r**2).sum() / 4, rtol=1e-3)
 print(f"mode as a density of σ: {flat_in_sigma:.3f}; of log σ: {as_density_of_u:.3f}")
@@ -654,6 +659,7 @@ print(f"mode as a density of σ: {flat_in_sigma:.3f}; of log σ: {as_density_of_
 #
 # - Nix, Weigend (1994). Estimating the mean and variance of the target probability distribution. [doi:10.1109/ICNN.1994.374138](https://doi.org/10.1109/ICNN.1994.374138)
 # - Gelman (2006). Prior distributions for variance parameters in hierarchical models. [doi:10.1214/06-BA117A](https://doi.org/10.1214/06-BA117A)
+# - Seitzer, Tavakoli, Antic, Martius (2022). On the pitfalls of heteroscedastic uncertainty estimation with probabilistic neural networks. [arXiv:2203.09168](https://arxiv.org/abs/2203.09168)
 # - Talts, Betancourt, Simpson, Vehtari, Gelman (2018). Validating Bayesian inference algorithms with simulation-based calibration. [arXiv:1804.06788](https://arxiv.org/abs/1804.06788)
 # - Hernández-Lobato, Adams (2015). Probabilistic backpropagation for scalable learning of Bayesian neural networks. [arXiv:1502.05336](https://arxiv.org/abs/1502.05336)
 
