@@ -274,10 +274,12 @@ class Worker(Owned):
 
     def _follow(self, *, at_rest: bool) -> bool:
         """Call ``Model.follow``, and show what it finds; return whether it found something."""
-        if self.stage.result is None:
+        if (seen := self.stage.result) is None:
             return False
         try:
-            better = self.model.follow(self.stage.result, at_rest=at_rest)
+            better = self.model.follow(seen, at_rest=at_rest)
+            if better is not None and self.stage.result is not seen:  # a better fit came meanwhile
+                better = self.model.complete(self.session.values, self.stage.result)
             if better is not None and not self.mailbox.overtaken:
                 self._paint(better, self.session.values, better=True, sharp=at_rest)
         except Exception as error:

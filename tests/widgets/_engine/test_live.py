@@ -253,6 +253,27 @@ def test_moved_control_interrupts_further_training_of_the_old_fit(
     assert improving.set(n=5).result == 15.0, "the worker goes on after the failure"
 
 
+def test_what_follows_an_old_result_does_not_replace_a_better_one_found_meanwhile(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, followed = toy._worker, list[float]()
+
+    def follow(result: float, **_: bool) -> float | None:
+        if followed:
+            return None
+        followed.append(result)
+        found = {"version": worker.session.version, "better": 100.0, "pinned": None}
+        worker.mailbox.put("found", found)
+        assert not worker.moved()
+        return result + 0.5
+
+    monkeypatch.setattr(worker.model, "follow", follow)
+    toy.set(n=8)
+    until(lambda: followed == [8.0] and toy.result != 8.0, "the better result")
+    time.sleep(0.2)
+    assert toy.result == 100.0
+
+
 def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     for width in (2.0, 3.0):
         toy.set(width=width, n=9)
