@@ -86,10 +86,7 @@ class Presets:
         if kind is None:
             raise Trouble(f"TEACHING.md: expected a preset of the chapter's explorers, got {name}")
         explorer = self._open[kind] = self._open.get(kind) or kind()
-        for _ in range(3):  # the first search of an explorer may end at once
-            if getattr(explorer.preset(name).settle().result, "trained", True):
-                break
-            explorer.reset()
+        explorer.preset(name).settle()
         caption = f"{kind.PRESETS[name][0]}.{self._rescaled(explorer)}"
         svg = explorer.svg()
         kept = ("svg", svg) if len(svg) <= LARGEST_SVG else ("png", explorer.png())

@@ -200,8 +200,9 @@ class Model(ABC, Generic[Result]):
     # The replay of a training.
 
     def frames(self, result: Result) -> Sequence[int]:
-        """Return the number of training steps at each stored frame."""
-        return steps_of(getattr(result, "fit", None))
+        """Return the number of training steps at each stored frame; () without a replay."""
+        has_replay = type(self).replay is not Model.replay
+        return steps_of(getattr(result, "fit", None)) if has_replay else ()
 
     def replay(self, result: Result, frame: int) -> Result:
         """Return ``result`` as it was at frame number ``frame`` of its training.
