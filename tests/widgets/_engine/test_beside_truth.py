@@ -27,6 +27,7 @@ class Fit:
     progress: Callable[..., object] | None = None
     n: int = 0
     last: int = 0
+    noise_chains: None = None
     weights: Any = field(default_factory=lambda: np.zeros((4, 0, 1)))
     log_density = diverged = property(lambda self: self.weights[..., 0])  # type: ignore[assignment]
 
