@@ -126,13 +126,15 @@ def test_random_states_give_numbers(explorer: Explorer[Any]) -> None:
 
 @pytest.mark.parametrize("name", BESIDE_TRUTH)
 def test_density_of_the_chains_is_that_of_the_controls(name: str) -> None:
-    """Recompute log P(D, w) in float64 from random values of the controls."""
+    """Recompute log P(D, w) in float64 from random values of the controls, the noise told."""
     kind, rng = getattr(widgets, name), np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(background, "start", lambda _: None)
         explorer = kind()
     for _ in range(3):
         values = {name: anywhere(c, rng) for name, c in explorer._view.controls.items()}
+        if "noise" in values:
+            values["noise"] = "told"  # learnt noise has oracles in test_learnt_noise.py
         problem = explorer.MODEL.problem(values)
         fit = beside_truth._begin(problem, None)
         misfit = (problem.data.y[:, 0] - fit.outputs(problem.data.x)) / values["noise_std"]

@@ -254,13 +254,14 @@ def test_sentences_and_values_in_full_screen_can_be_read_from_afar(
     box = boxed(notebook, "SinusoidExplorer")
     box.locator("button.bdl-full").click()
     page.wait_for_function("() => document.fullscreenElement")
+    for key in ("ArrowRight", "ArrowLeft", "Space"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)
+    assert page.evaluate("() => !!document.fullscreenElement")
     if link:
         button(box, link).click()
     small = [text for high, text in box.evaluate(CAPITALS) if high < 20.0]
     assert small == []
-    for key in ("ArrowRight", "ArrowLeft", "Space", "Space"):
-        page.keyboard.press(key)
-    assert page.evaluate("() => !!document.fullscreenElement")
     if link:
         button(box, link).click()
     page.evaluate("() => document.exitFullscreen()")  # a script's Escape does not reach the browser
@@ -529,6 +530,8 @@ def test_tab_skips_dimmed_controls_and_no_arrow_reaches_the_notebook(
             hand.page.wait_for_timeout(SETTLE_MS)
         stops += 1
         keys.press("Tab")
+    hand.page.wait_for_timeout(SETTLE_MS)  # a worker that is late is said to be busy by then
+    box.locator(".bdl-busy").wait_for(state="hidden", timeout=PATIENCE_MS)
     for place in box.locator(".bdl-idle .widget-label, .bdl-title").locator("visible=true").all():
         place.click()
         keys.press("ArrowLeft")
@@ -700,6 +703,8 @@ def test_busy_kernel_is_said_and_a_preset_chosen_meanwhile_is_kept(
             timeout=PATIENCE_MS,
         )
         assert notebook.status(at).startswith({"few points": "6 p", "many points": "64 p"}[preset])
+    page.evaluate("() => document.activeElement.blur()")  # the new still waits for that
+    page.wait_for_function(f"() => ({KEPT})() === {len(shown)}", timeout=PATIENCE_MS)
 
 
 # These run last: they look at what the others have left, and end the kernel.

@@ -192,9 +192,9 @@ def taken(explorer: Explorer[Any], values: Values) -> Values:
 
 
 def missing(explorer: Explorer[Any], mission: Mission, state: Values) -> list[str]:
-    return mission.missing(
-        state, explorer._worker.stage.readings_of(explorer._worker.model.compute(state))
-    )
+    worker = explorer._worker
+    fitted = getattr(worker.model, "unseen_fit", worker.model.compute)  # the lowest, if it matters
+    return mission.missing(state, worker.stage.readings_of(fitted(state)))
 
 
 def test_mission_is_solved_by_its_second_hint_and_not_by_its_initial_state(

@@ -259,7 +259,10 @@ function clicks(event, model, root) {
   pressed = root;
   if (button.matches(".bdl-full")) {
     if (document.fullscreenElement) document.exitFullscreen();
-    else root.requestFullscreen?.();
+    else {
+      root.requestFullscreen?.();
+      root.focus({ preventScroll: true }); // else Space would press the button again
+    }
   }
   if (button.matches(".bdl-share")) copy(model.get("line"));
   if (button.matches(".bdl-own")) askForTable(model, root);
