@@ -14,9 +14,7 @@ const spoken = (navigator.language || "en").slice(0, 2);
 state.language = spoken in PLAYGROUND_WORDS ? spoken : "en";
 const load = () => {
   given = fromAddress(hash());
-  const { a, b, lines } = STEPS[given?.tour - 1] || {};
-  if (a) given = { a, b, lines, ...given };
-  const answers = change(given ? { ...START, language: state.language, ...given } : {});
+  const answers = change(given ? { ...startOf(given.tour), language: state.language, ...given } : {});
   if (!given) $("told").textContent = say("damaged");
   return answers;
 };

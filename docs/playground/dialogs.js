@@ -43,7 +43,7 @@ addEventListener("keydown", (event) => {
 });
 $("reset").onclick = () => {
   chosen = -1;
-  change({ ...START, ...(SMALL && given), language: state.language }); // a small page begins where its address says
+  change({ ...startOf(SMALL && given?.tour), ...(SMALL && given), language: state.language }); // a small page begins where its address says
 };
 $("remove").onclick = () => $("remove").setAttribute("aria-pressed", !removing());
 $("language").onchange = () => change({ language: $("language").value });

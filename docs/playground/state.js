@@ -102,9 +102,9 @@ const FORMS = {
 
 /** Write the state as "v=2.LENGTH.CHECKSUM&name=value&…"; version 1 had the names and values alone. */
 function toAddress() {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(), start = startOf(state.tour);
   for (const [name, value] of Object.entries(state)) {
-    if (value !== START[name]) query.set(name, FORMS[name] ? FORMS[name].write(value) : value);
+    if (value !== start[name]) query.set(name, FORMS[name] ? FORMS[name].write(value) : value);
   }
   const text = query.toString();
   return text && `v=2.${text.length}.${checksum(text)}&${text}`;

@@ -13,6 +13,12 @@ const STEPS = [
 ];
 const tourStep = () => STEPS[state.tour - 1]; // undefined without a tour
 
+/** Return what an address leaves out: the start, with what the tour's step `tour` shows. */
+function startOf(tour) {
+  const { a, b, lines } = STEPS[tour - 1] || START;
+  return { ...START, a, b, lines };
+}
+
 /** Go to a step: 1 to 8, or 0 to leave. */
 function goTo(step) {
   const { a, b, lines } = STEPS[step - 1] || {}, plain = { layers: 1, prior: "gaussian", kl: 1, challenge: false };

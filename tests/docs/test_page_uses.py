@@ -265,6 +265,11 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
     correlation = page.evaluate("cloud.correlation")
     assert abs(correlation) > 0.5
     assert state(opened(browser, "tour=2", **options)[0])["b"] == "ensemble"
+    chosen, _ = opened(browser, "tour=1", **options)  # its own methods are map and map
+    chosen.evaluate("void playground.set({a: 'bbb', b: 'laplace'})")
+    chosen.wait_for_function("location.hash.includes('a=bbb')")
+    other = state(opened(browser, chosen.url.partition("#")[2])[0])
+    assert (other["tour"], other["a"], other["b"]) == (1, "bbb", "laplace")
     again, _ = opened(browser, page.url.partition("#")[2])
     assert again.inner_text("#sentence") == sentences[-1]
     page.click("#next")
