@@ -189,7 +189,8 @@ function statusOf(panel) {
   if (method === "hmc" && answer.warm) return say("status.warm", answer);
   if (method === "hmc" ? !answer.r_hat : watching() && !answer.final) return say("status.training", answer);
   if (broken(answer)) return say("broken");
-  const gap = Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) });
+  const shallow = state.layers > 1 && ["learnt", "pbp", "dropout", "laplace"].includes(method) ? say("status.shallow") : "";
+  const gap = (Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) })) + shallow;
   const values = { among: show(where.among), gap };
   if (method === "bbb") {
     const [complexity, likelihood] = [state.kl * answer.complexity, answer.likelihood].map(Math.round);

@@ -48,6 +48,13 @@ def test_every_control_changes_both_fits(browser: Browser, name: str) -> None:
     assert faults == []
 
 
+def test_method_of_one_hidden_layer_says_so_where_two_are_chosen(browser: Browser) -> None:
+    page, _ = opened(browser, "a=laplace&b=map&layers=2")
+    readings(page, layers=2)
+    first, second = page.locator("figcaption").all_inner_texts()
+    assert "one hidden layer" in first and "one hidden layer" not in second
+
+
 def test_state_with_nothing_at_its_default_survives_the_address(browser: Browser) -> None:
     page, _ = opened(browser, "a=map&b=map")
     start, values = page.evaluate("START"), {name: row[0] for name, row in CHANGES.items()}
