@@ -184,7 +184,7 @@ class Room(Artists):
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
-            fontsize=LETTERS, zorder=7,
+            fontsize=LETTERS, zorder=7, bbox={"color": "white", "alpha": 0.8, "lw": 0, "pad": 1},
         )  # fmt: skip
         self.artists = [self._words]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
@@ -387,17 +387,17 @@ class SpreadPanel(Artists):
 class HistoryPanel(Artists):
     """A panel with the free energy F and its parts along the steps of a training.
 
-    With ``longer`` the x axis is logarithmic up to 5000 steps, instead of linear up to 1500.
+    With ``longer`` the x axis is logarithmic up to 5000 steps, instead of linear up to 1500. The y
+    axis ends at about twice the last F, so that the noise of the descent can be seen.
     """
 
     _SERIES = ("free_energy", "complexity_cost", "likelihood_cost")
+    _LIMITS = tuple(m * 10.0**power for power in range(2, 6) for m in (1, 2, 5))
 
     def __init__(self, ax: Axes, *, longer: bool = False) -> None:
         title = "Free energy F" if longer else "How the free energy F fell"
         tidy(ax, title, "Adam step", "nats")
-        ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
-        ax.set_ylim(-200, 1e5)
-        ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
+        self._ax, self._limit = ax, 0.0
         if longer:
             ax.set(xscale="log", xlim=(10, 5000))
             ax.set_xticks([10, 100, 1000], ["10", "100", "1000"])
@@ -406,12 +406,23 @@ class HistoryPanel(Artists):
             ax.set_xlim(0, 1500)
         self._lines = {key: ax.plot([], [], **mark(key))[0] for key in self._SERIES}
         self.artists = list(self._lines.values())
+        self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
         legend_above(ax, columns=2 if longer else 3)
 
-    def update(self, history: dict[str, Array]) -> None:
-        """Draw F, the complexity and the likelihood cost from a fit's ``history``."""
+    def update(self, history: dict[str, Array], *, held: bool = False) -> bool:
+        """Draw F and its parts from a fit's ``history``; return whether the y axis changed.
+
+        It does not if ``held``, as while a training is replayed.
+        """
         for key, line in self._lines.items():
             line.set_data(history["step"], history[key])
+        last = max(abs(float(history[key][-1])) for key in self._SERIES)
+        limit = step_above(1.5 * last, self._LIMITS)
+        if held or limit == self._limit:
+            return False
+        self._limit = limit
+        self._ax.set_ylim(-0.2 * limit, limit)
+        return True
 
 
 class WeightArtists(Artists):

@@ -53,6 +53,7 @@ class KLBudgetModel(Model[KLBudgetResult]):
         self._make_share_panel(canvas.context("shares", self._draw_shares)["c"])
         self._history = plots.HistoryPanel(canvas.context("training", self._draw_history)["c"])
         canvas.animate([self._bars, self._sum, *self._history.artists])
+        canvas.animate_seldom(self._history.frame)
 
     def _make_share_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")
@@ -99,7 +100,8 @@ class KLBudgetModel(Model[KLBudgetResult]):
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
 
     def _draw_history(self, result: KLBudgetResult) -> None:
-        self._history.update(result.fit.history)
+        if self._history.update(result.fit.history):
+            self.canvas.redraw_seldom()
 
     def readings(self, result: KLBudgetResult) -> dict[str, float]:
         shares = result.shares

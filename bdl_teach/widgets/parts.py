@@ -1,11 +1,13 @@
 """The panel of the parts of a distance, as bars."""
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
 
 from matplotlib.axes import Axes
 
 from bdl_teach import plots
 
+_LINE = 14  # letters of a line of words in place of a bar
 EDGE = 1.06  # of the limit: room for the last label of the x axis
 
 
@@ -26,7 +28,7 @@ class PartsPanel(plots.Artists):
         title: str,
         along: str,
         rows: Sequence[tuple[str, str, str]],
-        limits: Sequence[float] = (2.0, 4.0, 8.0, 16.0),
+        limits: Sequence[float] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0),
     ) -> None:
         plots.tidy(ax, title, along, "")
         self._ax, self._limits, self._limit, n = ax, limits, limits[0], len(rows)
@@ -47,7 +49,7 @@ class PartsPanel(plots.Artists):
         for bar, words, name in zip(self._bars, self._words, self._names, strict=True):
             length = known.get(name, 0.0)
             bar.set_width(length)
-            words.set_text(f"{length:.2f}" if name in known else missing(name))
+            words.set_text(f"{length:.2f}" if name in known else fill(missing(name), _LINE))
             inside = length > 0.8 * limit
             words.set(x=length + (-0.02 if inside else 0.02) * limit)
             words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)

@@ -65,7 +65,7 @@ class SinusoidResult(Outcome):
             return "quick"
         if self.gain > ENOUGH:
             return "falls"
-        return "found" if self.quick.total - self.cost.total > 1 else ""
+        return "found" if self.quick.total - self.cost.total >= 1.5 else "settled"
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -129,11 +129,11 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         self._history = plots.HistoryPanel(history, longer=True)
         self._drawn = history.plot([], [], "-", color=plots.ORANGE, lw=1.2, label="F, drawn")[0]
         plots.legend_above(history, columns=2)
-        self._parts = PartsPanel(parts, "Distance", "in units of y", _PARTS)
+        self._parts = PartsPanel(parts, "Distance to the\ntrue posterior", "in units of y", _PARTS)
         self._make_weight_panel(weights)
         canvas.animate([*self._spread.artists, *self._history.artists, self._drawn])
         canvas.animate([*self._weights.artists, *self._parts.artists])
-        canvas.animate_seldom([*self._spread.frame, *self._parts.frame])
+        canvas.animate_seldom([*self._spread.frame, *self._parts.frame, *self._history.frame])
 
     def _make_weight_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
@@ -212,7 +212,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
 
     def _draw_history(self, result: SinusoidResult) -> None:
         """Draw how F fell, and how it falls if weights are drawn as often as the slider says."""
-        self._history.update(result.history)
+        if self._history.update(result.history, held=result.is_frame):
+            self.canvas.redraw_seldom()
         drawn: dict[str, Array] = {"step": np.zeros(0), "free_energy": np.zeros(0)}
         if result.estimator == "quiet" and not result.is_frame:
             drawn = self._fit_drawn(result).history

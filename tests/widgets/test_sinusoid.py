@@ -170,6 +170,34 @@ def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     assert explorer.result.nuts is None and not explorer.result.gaps
 
 
+def test_switching_the_truth_on_or_off_keeps_the_trained_fit(
+    explorer: SinusoidExplorer, nuts: dict[str, Any]
+) -> None:
+    quick = explorer.set(n=9, nuts=False).result.quick
+    for shown in (True, False):
+        result = explorer.set(nuts=shown).result
+        assert result.quick is quick and (result.nuts is not None) == shown
+    assert explorer.set(n=10, nuts=True).result.quick is not quick
+    session = explorer._worker.session
+    for shown, panel_now in ((False, "spread"), (True, "parts")):  # its end brings no panel
+        explorer.set(nuts=not shown)
+        explorer.set(show="spread")
+        explorer.set(nuts=shown)
+        assert session.show == panel_now
+
+
+def test_noise_of_the_descent_can_be_seen(explorer: SinusoidExplorer) -> None:
+    rough = []
+    for n_samples in (1, 10):
+        explorer.set(n_samples=n_samples)
+        ax = panel(explorer, "Free energy F")
+        last = line(ax, "F, drawn")[1][-15:]
+        low, high = ax.get_ylim()
+        assert low < last.min() and last.max() < high
+        rough.append(np.abs(np.diff(last)).mean() / (high - low))
+    assert rough[0] > 0.01 and rough[0] > 1.5 * rough[1]
+
+
 def test_sentence_says_that_f_still_falls_after_longer_training(explorer: SinusoidExplorer) -> None:
     model, quick = explorer._worker.model, explorer.set(nuts=False).result
     said = {gain: model.words(replace(quick, trained=True, gain=gain)) for gain in (11.0, 9.0)}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import MAX_WIDTH, ROOM, Problem, own_points
-from bdl_teach.widgets._engine import background, stored_nuts
+from bdl_teach.widgets._engine import background, controls, stored_nuts
 from bdl_teach.widgets._engine.background import Owned
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Moved
@@ -93,7 +93,7 @@ class Chains(Owned):
             return _Run(problem, kept, over=True)
         stored = stored_nuts.read() if problem.noise == "told" else {}
         if (run := stored.get(stored_nuts.key(problem))) is not None:
-            report = f"The true posterior (NUTS, stored), {run.draws} draws: {_verdict(run.r_hat)}."
+            report = f"The true posterior (stored), {run.draws} draws: {_verdict(run.r_hat)}."
             gold = _gold(problem, run.mean, run.epistemic_std, report, run.r_hat)
             return _Run(problem, gold, over=True)
         return _Run(problem, GoldStandard(report=f"The {NAME} is on its way."))
@@ -206,6 +206,10 @@ class ModelBesideTruth(Model[Result]):
         """Start or stop HMC, as the toggle ``nuts`` says; add what HMC has found so far."""
         gold = self._chains.ask(self.problem(values) if values["nuts"] else None)
         return self.with_truth(result, gold)
+
+    def keeps(self, before: Values, values: Values) -> bool:
+        moved = before.get("nuts") != values["nuts"]
+        return moved and controls.same({**before, "nuts": values["nuts"]}, values)
 
     def unseen(self, values: Values) -> Result:
         gold = self._chains.whole(self.problem(values)) if values["nuts"] else GoldStandard()

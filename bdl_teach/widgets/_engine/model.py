@@ -135,6 +135,10 @@ class Model(ABC, Generic[Result]):
         """Return whether ``wait`` may return; if not, call ``host.tick`` when there is more."""
         return True
 
+    def keeps(self, before: Values, values: Values) -> bool:
+        """Return whether the result for ``before`` only needs ``complete`` to show ``values``."""
+        return False
+
     # At rest.
 
     def improve(self, values: Values, result: Result, *, at_rest: bool = True) -> Result | None:

@@ -18,7 +18,7 @@ class Presets(Owned):
             for name, (look, values) in presets.items()
         }
         self._stays, self._chosen = stays, OWN
-        self._look = ""  # the last one shown: it stays while the learner follows it
+        self._last = ""  # the last one that matched
 
     def choose(self, name: str) -> Values:
         """Return the values of a preset; of several that fit them, ``at`` returns this one."""
@@ -28,7 +28,7 @@ class Presets(Owned):
     def at(self, state: Values) -> tuple[str, str]:
         """Return the preset that ``state`` matches, else ``OWN``, and where to look.
 
-        Where no preset matches, this is what the last one said, which may ask for a movement.
+        The last preset may have asked for a movement, so its words stay where one control differs.
         """
         fitting = {
             name: len(values)
@@ -40,5 +40,12 @@ class Presets(Owned):
         name = self._chosen
         if name == OWN and fitting:
             name = max(fitting, key=fitting.__getitem__)
-        self._look = self._look if name == OWN else self._presets[name][0]
-        return name, self._look
+        if name != OWN:
+            self._last = name
+        look, values = self._presets.get(self._last, ("", {}))
+        differ = {
+            c
+            for c in (state.keys() | values.keys()) - self._stays
+            if not controls.alike(state.get(c), values.get(c))
+        }
+        return name, look if len(differ) < 2 else ""

@@ -63,9 +63,9 @@ class Session(Owned):
         return name
 
     def _follow(self, values: Values) -> None:
-        """Show the context panel that a movement to ``values`` brings."""
+        """Show the context panel that a movement to ``values`` brings; a switch to off brings none."""
         for panel, (_, brought_by) in self._model.TEXTS.context.items():
-            moved = (n for n in brought_by if n in values)
+            moved = (n for n in brought_by if values.get(n, False) is not False)
             if any(not controls.alike(values[n], self.values.get(n)) for n in moved):
                 self.show = panel
 

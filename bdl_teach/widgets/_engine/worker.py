@@ -189,7 +189,10 @@ class Worker(Owned):
     # A tick.
 
     def _tick(self, values: Values) -> None:
-        self._paint(self.model.complete(values, self.model.compute(values)), values)
+        result = self.stage.result
+        if result is None or not self.model.keeps(self.stage.painted, values):
+            result = self.model.compute(values)
+        self._paint(self.model.complete(values, result), values)
         self.ticks += 1
 
     def _pin_before(self) -> None:

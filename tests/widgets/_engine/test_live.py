@@ -303,6 +303,14 @@ def test_true_posterior_toggle_survives_presets_undo_and_reset(toy: Toy) -> None
     assert toy._view._menu.value == "high, seen"
 
 
+def test_look_stays_for_one_movement_and_goes_with_the_second(toy: Toy) -> None:
+    for move, stays in (({"n": 8}, True), ({"seen": True}, True), ({"width": 1.0}, False)):
+        (toy if move != {"n": 8} else toy.preset("high")).set(**move)
+        assert ("The top of the bar" in toy._view._look.value) == stays
+    toy.undo()
+    assert "The top of the bar" in toy.wait()._view._look.value
+
+
 def live_size(toy: Toy) -> tuple[int, int]:
     """Return width and height of the picture that was sent to the page, in pixels."""
     address = bytes(toy._view.picture.value)
