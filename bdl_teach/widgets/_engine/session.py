@@ -63,7 +63,7 @@ class Session(Owned):
         return name
 
     def _follow(self, values: Values) -> None:
-        """Show the context panel that a movement to ``values`` brings; a switch to off brings none."""
+        """Show the panel that a movement to ``values`` brings; switching off brings none."""
         for panel, (_, brought_by) in self._model.TEXTS.context.items():
             moved = (n for n in brought_by if values.get(n, False) is not False)
             if any(not controls.alike(values[n], self.values.get(n)) for n in moved):
