@@ -13,7 +13,8 @@ it, one for each of the experiment's claims::
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
 The effect in a world is (``of`` − ``less``) / ``over``; the last two may be left out, and the unit
-of a quotient, too: it is "ratio". Sentences, units and limits can change without a new run. Importing this module needs the standard library only.
+of a quotient, too: it is "ratio". Sentences, units and limits can change without a new run.
+Importing this module needs the standard library only.
 """
 
 import importlib
