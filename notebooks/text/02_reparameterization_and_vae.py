@@ -442,7 +442,7 @@ def variances(mu, sigma, c=1.0, b=0.0):
 
 for at, sd, c, b in ((0.0, 1.0, 1, 0), (0.0, 0.1, 1, 0), (0.5, 2.0, 3, 0), (0.0, 1.0, 1, 10)):
     theory, drawn = variances(at, sd, c, b), two_gradients(at, sd, eps, c, b)
-    print(f"μ = {at}, σ = {sd}, c = {c}, b = {b:2}: variance of the score function {theory[0]:6.2f}, "
+    print(f"μ = {at}, σ = {sd}, c = {c}, b = {b:2}: variance of score function {theory[0]:6.2f}, "
           f"pathwise {theory[1]:5.2f}, ratio {theory[0] / theory[1]:.0f}")
     assert np.allclose([g.var() for g in drawn], theory, rtol=0.06)
 

@@ -531,7 +531,7 @@ verdicts = claims.show(
 #
 # Local draws average over whatever a pre-activation does not need. Go on with that: an average that is *known* need not be drawn at all. Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: two units, same row). Then mean and variance of what a ReLU $h_j$ makes of each are known: the mean is (3.22), and [section 7.5](07_probabilistic_backpropagation.ipynb) derives both.
 #
-# The output is $f = w_0 + \sum_j w_j h_j$ with independent $w_j\sim\mathcal N(\mu_j,\sigma_j^2)$. For independent $w$ and $h$, $\operatorname{Var}[wh] = \sigma^2\,\mathbb E[h^2] + \mu^2\operatorname{Var}[h]$. So
+# The output is $f = w_0 + \sum_j w_j h_j$ with independent $w_j\sim\mathcal N(\mu_j,\sigma_j^2)$. For independent $w$ and $h$, $\operatorname{Var}[wh] = \mathbb E[w^2]\,\mathbb E[h^2] - \mu^2\,\mathbb E[h]^2$; and as $\mathbb E[w^2] = \sigma^2 + \mu^2$, that is $\sigma^2\,\mathbb E[h^2] + \mu^2\operatorname{Var}[h]$. So
 #
 # $$\mathbb E[f] = \mu_0 + \sum_j \mu_j\,\mathbb E[h_j], \quad \operatorname{Var}[f] = \sigma_0^2 + \sum_j \big[\sigma_j^2\,\mathbb E[h_j^2] + \mu_j^2\operatorname{Var}[h_j]\big], \quad \mathbb E(y-f)^2 = (y-\mathbb E[f])^2 + \operatorname{Var}[f]. \tag{5.14}$$
 #

@@ -267,8 +267,8 @@ with np.errstate(invalid="ignore", divide="ignore"):
 # 1. σ ← softplus(ρ)
 # 2. μ ← γ ⊙ σ
 # 3. draw ε ~ N(0, I)
-# 4. Ŵ ← ε ⊙ σ + μ
-# 5. nll ← −(1/N) Σ ln p(y | x, Ŵ), a mean over the data or a minibatch
+# 4. W ← ε ⊙ σ + μ
+# 5. nll ← −(1/N) Σ ln p(y | x, W), a mean over the data or a minibatch
 # 6. kl ← ½ Σ ln(1 + γ²)
 # 7. loss ← nll + kl/N
 # 8. ρ ← ρ − η ∂loss/∂ρ

@@ -207,7 +207,7 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 #
 # $$\frac{\partial\log Z}{\partial m} = \frac{\mathbb E_{\tilde p}[w] - m}{v}, \qquad \frac{\partial\log Z}{\partial v} = \frac{\mathbb E_{\tilde p}[(w-m)^2]}{2v^2} - \frac1{2v} .$$
 #
-# Solve for the moments:
+# Solve for the moments. (The variance $v'$ is about $m'$, not $m$: it is $\mathbb E_{\tilde p}[(w-m)^2] - (m'-m)^2$.)
 #
 # $$m' = m + v\,\frac{\partial\log Z}{\partial m}, \tag{7.4}$$
 #
@@ -274,7 +274,7 @@ assert np.allclose(a.var(axis=0), a_var, rtol=0.03)
 #
 # $$\mathbb E[b] = \sqrt v\int_{-\zeta}^\infty(\zeta+\varepsilon)\,\phi(\varepsilon)\,\mathrm d\varepsilon = \sqrt v\;h(\zeta), \qquad h(\zeta) = \phi(\zeta) + \zeta\,\Phi(\zeta), \tag{7.8}$$
 #
-# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
+# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$, since the integral of $\varepsilon^2\phi$ is $\Phi - \varepsilon\,\phi$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
 #
 # $$\operatorname{Var}[b] = v\,\big[\Phi(\zeta) - h(\zeta)\,h(-\zeta)\big]. \tag{7.9}$$
 #

@@ -410,7 +410,7 @@ legend = axes[1].legend(frameon=False, fontsize=11)
 #
 # $$\mathrm{SNR}_j = |\mu_j|\,/\,\sigma_j , \tag{9.9}$$
 #
-# and set the lowest to 0. Over twenty worlds of digits half of them can go, and the accuracy changes by less than a fiftieth; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot, <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> which the sinusoid's network of chapter 3 could spare. <!-- claim: nine-tenths-can-go --> This chapter's one network, on clothes:
+# and set the lowest to 0. Over twenty worlds of digits half of them can go, and the accuracy changes by less than a fiftieth; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The network of chapter 3 could spare nine tenths of its weights. <!-- claim: nine-tenths-can-go -->) This chapter's one network, on clothes:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.9
