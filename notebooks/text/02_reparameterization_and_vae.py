@@ -36,7 +36,7 @@ explorer
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 4 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 12
+# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 11
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 

@@ -36,7 +36,7 @@ explorer
 # - choose between one shared W, local draws and Flipout, and treat the KL term right in each;
 # - say what need not be drawn at all, and derive the quiet estimator of the free energy.
 #
-# **Time** 49 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 10 · 5.7: 3 · 5.8: 5 · 5.9: 3 · 5.10: 2 · 5.11: 1 · opening and end: 9
+# **Time** 50 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 11 · 5.7: 3 · 5.8: 5 · 5.9: 4 · 5.10: 2 · 5.11: 1 · opening and end: 8
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 

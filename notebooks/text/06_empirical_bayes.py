@@ -36,7 +36,7 @@ explorer
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Time** 55 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 4 · 6.7: 6 · 6.8: 8 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 9
+# **Time** 57 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 5 · 6.7: 6 · 6.8: 9 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 9
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 

@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 5 · 7.8: 4 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 13
+# **Time** 62 minutes · **Minutes per section** 7.1: 2 · 7.2: 7 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 5 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 12
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation). Sections 7.14 to 7.16 are an appendix, for a second reading.
 

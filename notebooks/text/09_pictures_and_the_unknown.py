@@ -36,7 +36,7 @@ explorer
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 1 · opening and end: 10
+# **Time** 40 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 1 · opening and end: 10
 #
 # **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
