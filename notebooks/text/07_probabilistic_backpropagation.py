@@ -389,7 +389,7 @@ print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
 #
 # $$q(\tau) = \mathrm{Gamma}(\tau\mid\alpha,\beta) = \frac{\beta^\alpha}{\Gamma(\alpha)}\,\tau^{\alpha-1}e^{-\beta\tau}, \qquad \int_0^\infty\tau^{\alpha-1}e^{-\beta\tau}\,\mathrm d\tau = \frac{\Gamma(\alpha)}{\beta^\alpha}, \qquad \Gamma(\alpha+1) = \alpha\,\Gamma(\alpha) .$$
 #
-# Its mean is $\alpha/\beta$; its sd is $1/\sqrt\alpha$ of that, so that a large α is a firm belief. At first $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5, and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance. A factor $1/\tau$ makes a Gamma with α − 1 of it, and the quotient of the two integrals is
+# Its mean is $\alpha/\beta$; its sd is $1/\sqrt\alpha$ of that, so that a large α is a firm belief. At first $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5 by (7.11), and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance. Divide the density by τ, and what is left under the integral belongs to a Gamma with α − 1. So it is the quotient of two such integrals:
 #
 # $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\Gamma(\alpha-1)}{\beta^{\alpha-1}}\cdot\frac{\beta^\alpha}{\Gamma(\alpha)} = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
