@@ -12,8 +12,9 @@ it, one for each of the experiment's claims::
     measure = "log score outside, BBB − MLE"
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
-The effect in a world is (``of`` − ``less``) / ``over``; the last two may be left out. Sentences and
-limits can change without a new run. Importing this module needs the standard library only.
+The effect in a world is (``of`` − ``less``) / ``over``; the last two may be left out, and the unit
+of a quotient, too: it is "ratio". Sentences, units and limits can change without a new run.
+Importing this module needs the standard library only.
 """
 
 import importlib
@@ -73,7 +74,7 @@ class Claim(NamedTuple):
     id: str  # lower-case words with hyphens
     sentence: str  # exactly what may be said
     measure: str  # what the effect is, such as "F, geometric − uniform"
-    unit: str  # of the effect; "" for a pure number
+    unit: str  # of the effect, or what it is a share of: "nats", "ratio", "share of worlds"
     rule: Rule
     of: str = ""  # name of the number that is the effect
     less: str = ""  # name of a number that is subtracted from it
@@ -146,6 +147,7 @@ def _experiment(name: str, *, run: str, seconds: float, **tables: Any) -> Experi
 
 
 def _claim(id: str, *, says: str, measure: str, asked: dict[str, Any], unit: str = "") -> Claim:
+    unit = unit or ("ratio" if "over" in asked else "")
     given = {"unit": unit, **asked}  # the unit may stand in a line of its own
     effect = {name: given.pop(name, "") for name in ("of", "less", "over")}
     return Claim(id, says, measure, given.pop("unit"), Rule(**given), **effect)

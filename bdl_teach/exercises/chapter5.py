@@ -149,13 +149,13 @@ exercise(
     *(_flipout_case(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
     "no signs: this is the gradient with one shared W; each row saw its own signs.",
     lambda x, e, r, s, g: e * (x.T @ g),
-    "only the signs of the inputs: the change came back with the signs r as well.",
+    "only the signs of the inputs: the change came back with the signs r_out as well.",
     lambda x, e, r, s, g: e * ((x * s).T @ g),
-    "only the signs of the outputs: the change met inputs with the signs s.",
+    "only the signs of the outputs: the change met inputs with the signs r_in.",
     lambda x, e, r, s, g: e * (x.T @ (g * r)),
     "the gradient by μ: μ meets the inputs without signs; how does σ?",
     lambda x, e, r, s, g: x.T @ g,
-)(lambda x, eps, r, s, g: eps * ((x * s).T @ (g * r)))
+)(lambda x, eps, r_out, r_in, g: eps * ((x * r_in).T @ (g * r_out)))
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:

@@ -36,7 +36,7 @@ explorer
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 4 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 12
+# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 11
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -144,14 +144,14 @@ judge = LogisticRegression(max_iter=1000).fit(train, labels[:1500])  # it knows 
 
 
 def digits_made(images):
-    """How many different digits: exp of the entropy of the classes that the judge sees."""
+    """Effective number of digits that the judge sees: k equally frequent ones count as k."""
     return np.exp(entropy(np.bincount(judge.predict(images), minlength=10)))
 
 
 show_images("The autoencoder decodes random z: a few digits, again and again",
             [plain.sample(12), plain.sample(12, seed=1)], ["z random", "z random"], 8)
 print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out digits right, and "
-      f"sees {digits_made(plain.sample(500)):.1f} of the 10 digits in 500 generated ones")
+      f"finds an effective number of {digits_made(plain.sample(500)):.1f} digits in 500 generated")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -261,7 +261,7 @@ for mu_k, sigma_k in ((0.4, 0.6), (0.0, 1.0), (post_mu, post_sd)):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The first term is a lower bound of the evidence, tight when $q_\phi$ is the true posterior of the code: the **evidence lower bound**. Raising it by φ makes the second term smaller: the encoder becomes a better guess of the posterior. Raising it by θ makes the data more probable, or the second term smaller as well. Split the logarithm, and two familiar terms appear:
+# The first term is a lower bound of the evidence, tight when $q_\phi$ is the true posterior of the code: the **evidence lower bound**. Raising it by φ makes the second term smaller: the encoder becomes a better guess of the posterior. Raising it by θ may do two things, since (2.5) is a sum: make the data more probable, or only make the KL smaller, by bending the model until its posterior is nearer to $q_\phi$. Split the logarithm, and two familiar terms appear:
 #
 # $$\mathrm{ELBO}(x) = \underbrace{\mathbb E_{q_\phi}[\log p_\theta(x\mid z)]}_{\text{reconstruction}} - \underbrace{\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big]}_{\text{price of the code}} \;\le\; \log p_\theta(x) . \tag{2.6}$$
 
@@ -328,7 +328,7 @@ print(f"by μ:  slope of the mean cost {by_mu:.2f}, mean of the slopes 0, as f(z
 assert abs(inside.mean() - by_theta) < 5 * error and abs(by_mu) > 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A program meets the same wall. If a random generator is asked for "a number from $\mathcal N(\mu,\sigma^2)$" and returns 0.7, then 0.7 is a constant, and nothing tells the optimiser what it would have been for another μ. With the cost $(z - 1)^2$, of a number that is drawn and of the same number built from noise:
+# A program meets the same wall. If a random generator is asked for "a number from $\mathcal N(\mu,\sigma^2)$" and returns 0.7, then 0.7 is a constant, and nothing tells the optimiser what it would have been for another μ. Compare two gradients of the cost $(z - 1)^2$ by μ: of a number $z$ that is drawn, and of the same number built from noise.
 
 # %% slideshow={"slide_type": "fragment"}
 mu_tf, sigma_tf = tf.Variable(0.4), tf.Variable(0.6)
@@ -440,10 +440,10 @@ def variances(mu, sigma, c=1.0, b=0.0):
     return score, c**2 * sigma**2
 
 
-for values in ((0.0, 1.0), (0.0, 0.1), (0.5, 2.0, 3.0), (0.0, 1.0, 1.0, 10.0)):
-    theory, drawn = variances(*values), two_gradients(*values[:2], eps, *values[2:])
-    print(f"{values}: score {theory[0]:8.2f}, path {theory[1]:6.2f}, ratio "
-          f"{theory[0] / theory[1]:.0f}")
+for at, sd, c, b in ((0.0, 1.0, 1, 0), (0.0, 0.1, 1, 0), (0.5, 2.0, 3, 0), (0.0, 1.0, 1, 10)):
+    theory, drawn = variances(at, sd, c, b), two_gradients(at, sd, eps, c, b)
+    print(f"μ = {at}, σ = {sd}, c = {c}, b = {b:2}: variance of score function {theory[0]:6.2f}, "
+          f"pathwise {theory[1]:5.2f}, ratio {theory[0] / theory[1]:.0f}")
     assert np.allclose([g.var() for g in drawn], theory, rtol=0.06)
 
 # %% slideshow={"slide_type": "subslide"}
@@ -460,7 +460,7 @@ panel(ax, "Noise of one draw of the gradient by μ, at μ = 0", "σ", "variance"
 #
 # $$\mathbb E_{q_\phi}\Big[\big(f(z) - \bar f\big)\,\frac{\partial}{\partial\phi}\log q_\phi(z)\Big] = \frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] . \tag{2.12}$$
 #
-# Without $g$, as for a coin toss, this is how one lives. Where there is a $g$ and a slope, take the path, as a rule. The exception to know: a cost with many steep ripples has enormous slopes that cancel only on average (preset "ripples" of the lab).
+# Without $g$, as for a coin toss, this is how one lives. Where there is a $g$ and a slope, take the path, as a rule. The exception to know: a cost with many steep ripples has enormous slopes that cancel only on average (preset *ripples* of the gradient lab, section 2.10).
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.12
@@ -477,7 +477,7 @@ for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
 #
 # $$\log p_\theta(x\mid z) = \sum_j \big(x_j \ell_j - \log(1 + e^{\ell_j})\big),$$
 #
-# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey, and it is linear in $x_j$: with a grey value it is the mean over black-and-white pictures in which the pixel is 1 with probability $x_j$. The loss is
+# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. But the formula is linear in $x_j$, so for a grey picture it is a mean: that of $\log p_\theta$ over random black-and-white pictures, whose pixel $j$ is 1 with probability $x_j$. The loss is
 #
 # $$\mathcal L_\beta(x) = -\frac1S\sum_{k=1}^S\log p_\theta(x\mid \mu+\sigma\odot\varepsilon_k) + \beta\,\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
@@ -1046,7 +1046,7 @@ exercises.progress(2)
 # **Claim:** "to generate, draw $z = \sigma\odot\varepsilon$." **True:** the prior is $\mathcal N(0, I)$, so $z = \varepsilon$. The pictures of section 2.7 show what the other one does.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½ (section 2.3). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64. With the cross-entropy the code has collapsed at β = 4 already, and a mean over the pixels does the same to it, below. <!-- claim: a-dear-code-says-nothing --> Where a VAE "needs KL annealing", look for this first.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½ (section 2.3). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64. Our loss has the cross-entropy in the place of the squared error, and its code has collapsed at β = 4 already. <!-- claim: a-dear-code-says-nothing --> The cell below takes the mean of the cross-entropy over the pixels, which is β = 64: the code collapses, too. Where a VAE "needs KL annealing", look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}

@@ -36,7 +36,7 @@ explorer
 # - choose between one shared W, local draws and Flipout, and treat the KL term right in each;
 # - say what need not be drawn at all, and derive the quiet estimator of the free energy.
 #
-# **Time** 49 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 10 · 5.7: 3 · 5.8: 5 · 5.9: 3 · 5.10: 2 · 5.11: 1 · opening and end: 9
+# **Time** 50 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 11 · 5.7: 3 · 5.8: 5 · 5.9: 4 · 5.10: 2 · 5.11: 1 · opening and end: 8
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -45,7 +45,7 @@ explorer
 #
 # Write down your answers. Questions 1 and 2 are tested in section 5.11, question 3 in 5.5, question 4 in 5.2.
 #
-# 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256, and its cost is scaled to stand for all the data. What does the variance of the gradient do, over the draws of the weights, for the points that are in the batch?
+# 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256, and its cost is scaled to stand for all the data. Hold the batch fixed, and draw the weights again and again: is the variance of the gradient smaller for the larger batch?
 # 2. Now each point gets a draw of its own. The same question.
 # 3. A layer has 1000 inputs and 1000 units, the batch 100 rows. How many random numbers does a draw for each row need? Can you do with fewer?
 # 4. You average over a batch of 100 points that are all the same point. Does "a draw for each point" still help?
@@ -221,7 +221,7 @@ for name, draws, apart in (("one shared W", b, 1.0), ("local", b_local, np.eye(4
           f"{np.cov(draws[:, 0].T)[0, 1]:+.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The price.** A draw of $W$ is a *function*: it may be evaluated anywhere, and it is continuous. Local draws at many inputs are not values of one function. For pictures of drawn functions, for Thompson sampling, for anything that needs one network at several inputs, draw weights.
+# **The price.** A draw of $W$ is a *function*: it may be evaluated anywhere, and it is continuous. Local draws at many inputs are not values of one function. For pictures of drawn functions, and for anything else that needs one network at several inputs, draw weights.
 
 # %% slideshow={"slide_type": "fragment"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
@@ -274,7 +274,7 @@ label = axes[0].set_ylabel("f(x)")
 #
 # $$\underbrace{M\,n_\text{in}\,n_\text{out}}_{\text{a } W \text{ for each row}}, \qquad \underbrace{n_\text{in}\,n_\text{out}}_{\text{one shared } W}, \qquad \underbrace{M\,n_\text{out}}_{\text{local}} . \tag{5.9}$$
 #
-# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. So local draws are not cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and as good for μ; for σ they are better (section 5.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
+# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. So local draws need two matrix products where one shared $W$, which is what Bayes by Backprop has, needs one. Whether they need fewer random numbers depends on the batch: $M$ for each unit, against $n_\text{in}$. They are cheaper than a $W$ for each row, and as good for μ; for σ they are better (section 5.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 5.9
@@ -326,11 +326,11 @@ for column, (name, draws) in zip(axes.T, ways, strict=True):
 bar = fig.colorbar(picture, ax=axes, shrink=0.6, label="correlation")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With a shared $W$ the rows of one unit correlate. Local draws leave the diagonal alone. Flipout does so as well, for the deviations; but the squares give it away. For the gradient in μ of a linear model that does not matter. For σ it does. With one weight, of which row $m$ sees $w_m = \mu + \sigma\varepsilon_m$, the gradient for σ is
+# With a shared $W$ the rows of one unit correlate. With local draws only the diagonal is left: each pre-activation correlates with itself, and with no other. With Flipout the deviations look the same; but their squares correlate. For the gradient in μ of a linear model that does not matter. For σ it does. With one weight, of which row $m$ sees $w_m = \mu + \sigma\varepsilon_m$, the gradient for σ is
 #
 # $$\frac{N}{Ms^2}\sum_m x_m(x_m w_m - y_m)\,\varepsilon_m = \frac{N}{Ms^2}\Big[\sum_m x_m(\mu x_m - y_m)\,\varepsilon_m + \sigma\sum_m x_m^2\,\varepsilon_m^2\Big].$$
 #
-# (The two sums do not covary, as $\varepsilon^3$ has mean 0.) In the first, a sign is enough to make rows independent. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum:
+# (The two sums do not covary, as $\varepsilon^3$ has mean 0.) In the first, a sign is enough to make rows independent. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum. With $\partial_\sigma$ for this gradient,
 #
 # $$\Big(\frac{Ms^2}{N}\Big)^2\operatorname{Var}[\partial_\sigma] = \sum_m x_m^2(\mu x_m - y_m)^2 + 2\sigma^2\begin{cases}\sum_m x_m^4 & \text{local}\\ \big(\sum_m x_m^2\big)^2 & \text{Flipout.}\end{cases} \tag{5.11}$$
 #
@@ -346,9 +346,13 @@ for kind, last in floor.items():
     print(f"{kind:8s} sd of the gradient for σ: {drawn.std():.0f}, in theory {theory**0.5:.0f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Many inputs.** With more weights a unit has more noise in common for all rows. Flipout's signs remove what the *other* weights contribute to this common noise. What the weight's own $|\varepsilon|$ contributes stays. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
+# **Many inputs.** The gradient for $\sigma_i$ is in row $m$ the slope of the cost, which holds all of $b_m$, times $x_{mi}\varepsilon_{mi}$. So with several weights it has a term $x_{mi}\,x_{mk}\,\sigma_k\,\varepsilon_{mi}\,\varepsilon_{mk}$ for each input $k$. If all rows share the draw, it is the same $\varepsilon_i\varepsilon_k$ in all of them. Flipout has $\varepsilon_{mi} = r_{mi}\,\varepsilon_i\,r'_m$. For another weight, $k \ne i$, the product then has the sign $r_{mi}r_{mk}$, which differs from row to row: these terms average away. For the weight itself, $k = i$, it is $\varepsilon_i^2$, and no sign is left: that is the floor. If the inputs have one sign, as after a ReLU, rows with a shared draw covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
-# For σ, local draws beat even a fresh $W$ for each row. With weights, $\partial b/\partial\sigma_i = x_i\varepsilon_i$. The cost depends on $b$ alone, so take the mean of that given $b$. $\varepsilon_i$ and $b$ are Gaussian together, with $\operatorname{Cov}[\varepsilon_i, b] = x_i\sigma_i$ and $\operatorname{Var}[b] = \delta$; so the mean of $\varepsilon_i$ is a straight line in $b$:
+# For σ, local draws beat even a fresh $W$ for each row. The gradient is the slope of the cost at $b$, times $\partial b/\partial\sigma_i = x_i\varepsilon_i$. Given $b$, only the second factor is still random; put its mean in its place. For two variables that are Gaussian together there is a rule: the mean of one, given the other, is a straight line,
+#
+# $$\mathbb E[\varepsilon_i\mid b] = \frac{\operatorname{Cov}[\varepsilon_i, b]}{\operatorname{Var}[b]}\,(b - \gamma), \qquad\text{here with}\quad \operatorname{Cov}[\varepsilon_i, b] = x_i\sigma_i, \quad \operatorname{Var}[b] = \delta .$$
+#
+# (What is left of $\varepsilon_i$ without that line does not covary with $b$. For Gaussians it is then independent of $b$, and its mean is 0.) So
 #
 # $$\mathbb E\Big[\frac{\partial b}{\partial\sigma_i}\,\Big|\,b\Big] = x_i\cdot\frac{x_i\sigma_i}{\delta}\,(b - \gamma) = \frac{x_i^2\,\sigma_i}{\sqrt\delta}\,\zeta, \qquad \operatorname{Var}[x_i\varepsilon_i] = \operatorname{Var}\big[\mathbb E[x_i\varepsilon_i\mid b]\big] + \mathbb E\big[\operatorname{Var}[x_i\varepsilon_i\mid b]\big] . \tag{5.12}$$
 #
@@ -384,7 +388,7 @@ for name, inputs in (("1 input", np.abs(both_signs[:, :1])), ("50 inputs, all �
     print(f"{name:22s}" + ", ".join(f"{k} {v:.1f}" for k, v in ratio.items()))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# All of it in one picture: variance against the batch size, drawn (marks) and in theory (lines), for one weight. Where lines lie on each other, the hollow marks are the lower ones.
+# All of it in one picture: variance against the batch size, drawn (marks) and in theory (lines), for one weight. Where two lines coincide, the large hollow marks belong to Flipout and to a $W$ for each row.
 
 # %% slideshow={"slide_type": "fragment"}
 sizes = 2 ** np.arange(0, 9, 2)
@@ -525,9 +529,9 @@ verdicts = claims.show(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.9 The quiet estimator: what need not be drawn
 #
-# Local draws average over whatever a pre-activation does not need. Go on with that: an average that is *known* need not be drawn at all. Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: two units, same row). Then mean and variance of what a ReLU $h_j$ makes of each are known ([section 7.5](07_probabilistic_backpropagation.ipynb) has the formulas).
+# Local draws average over whatever a pre-activation does not need. Go on with that: an average that is *known* need not be drawn at all. Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: two units, same row). Then mean and variance of what a ReLU $h_j$ makes of each are known: the mean is (3.22), and [section 7.5](07_probabilistic_backpropagation.ipynb) derives both.
 #
-# The output is $f = w_0 + \sum_j w_j h_j$ with independent $w_j\sim\mathcal N(\mu_j,\sigma_j^2)$. For independent $w$ and $h$, $\operatorname{Var}[wh] = \sigma^2\,\mathbb E[h^2] + \mu^2\operatorname{Var}[h]$. So
+# The output is $f = w_0 + \sum_j w_j h_j$ with independent $w_j\sim\mathcal N(\mu_j,\sigma_j^2)$. For independent $w$ and $h$, $\operatorname{Var}[wh] = \mathbb E[w^2]\,\mathbb E[h^2] - \mu^2\,\mathbb E[h]^2$; and as $\mathbb E[w^2] = \sigma^2 + \mu^2$, that is $\sigma^2\,\mathbb E[h^2] + \mu^2\operatorname{Var}[h]$. So
 #
 # $$\mathbb E[f] = \mu_0 + \sum_j \mu_j\,\mathbb E[h_j], \quad \operatorname{Var}[f] = \sigma_0^2 + \sum_j \big[\sigma_j^2\,\mathbb E[h_j^2] + \mu_j^2\operatorname{Var}[h_j]\big], \quad \mathbb E(y-f)^2 = (y-\mathbb E[f])^2 + \operatorname{Var}[f]. \tag{5.14}$$
 #
@@ -754,12 +758,12 @@ assert exercises.check("5.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.7 Extend: Flipout, backwards
-# A Flipout layer (5.10) has given $b$, and backpropagation has come back with `g` [n, out], the slopes $\partial L/\partial b$ of a loss. Return $\partial L/\partial\sigma$ [in, out]. `x` are the inputs [n, in], `eps` [in, out] the noise of the weights, `r` [n, out] and `s` [n, in] its signs, $r'$ and $r$ in (5.10).
+# A Flipout layer (5.10) has given $b$, and backpropagation has come back with `g` [n, out], the slopes $\partial L/\partial b$ of a loss. Return $\partial L/\partial\sigma$ [in, out]. `x` are the inputs [n, in], `eps` [in, out] the noise of the weights, `r_out` [n, out] and `r_in` [n, in] its signs, $r'$ and $r$ in (5.10).
 #
 # <details><summary>Hint</summary>Write one $b_{mj}$ out as a sum over $i$. Where in it does $\sigma_{ij}$ stand, and in how many rows?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_flipout(x, eps, r, s, g):
+def my_flipout(x, eps, r_out, r_in, g):
     return ...
 
 
@@ -767,8 +771,8 @@ exercises.check("5.7", my_flipout)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_7(x, eps, r, s, g):
-    return eps * ((x * s).T @ (g * r))  # ε is in all rows: what the signs cannot hide
+def solution_7(x, eps, r_out, r_in, g):
+    return eps * ((x * r_in).T @ (g * r_out))  # ε is in all rows: what the signs cannot hide
 
 
 assert exercises.check("5.7", solution_7, record=False)

@@ -36,7 +36,7 @@ explorer
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Time** 55 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 4 · 6.7: 6 · 6.8: 8 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 9
+# **Time** 57 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 5 · 6.7: 6 · 6.8: 9 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 9
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -71,7 +71,7 @@ plots.lecture_style()
 #
 # That is fair when the data leave little doubt about the weights. Otherwise many weight vectors explain the data, and which of them comes out is a matter of luck. The **posterior predictive** averages over all of them, in practice over $S$ draws:
 #
-# $$p(y\mid x, D) = \int p(y\mid x, W)\,p(W\mid D)\,\mathrm dW \approx \frac1S\sum_{j=1}^{S} p(y\mid x, \hat W_j), \qquad \hat W_j \sim p(W\mid D). \tag{6.2}$$
+# $$p(y\mid x, D) = \int p(y\mid x, W)\,p(W\mid D)\,\mathrm dW \approx \frac1S\sum_{j=1}^{S} p(y\mid x, W_j), \qquad W_j \sim p(W\mid D). \tag{6.2}$$
 #
 # It is the *probabilities* that are averaged, not the weights. For a classifier that matters. Take the smallest one, $p(y=1\mid x,w) = 1/(1+e^{-wx})$, and six patients.
 
@@ -100,9 +100,9 @@ assert averaged < plug_in
 #
 # For $N$ data points and $S$ draws,
 #
-# $$\mathcal L \approx \frac1S\sum_{j=1}^{S}\sum_{i=1}^{N}\ln p(y_i\mid x_i,\hat W_{ij}) - \mathrm{KL}[q\,\|\,p(W)] . \tag{6.4}$$
+# $$\mathcal L \approx \frac1S\sum_{j=1}^{S}\sum_{i=1}^{N}\ln p(y_i\mid x_i,W_{ij}) - \mathrm{KL}[q\,\|\,p(W)] . \tag{6.4}$$
 #
-# Look at the index: $\hat W_{ij}$ may be a *new* draw for each data point. That leaves the expectation as it is, and as a rule makes the estimate less noisy: the errors of the points no longer move together (chapter 5). Our laboratory is one weight, $y = wx + $ noise, three points.
+# Look at the index: $W_{ij}$ may be a *new* draw for each data point. That leaves the expectation as it is, and as a rule makes the estimate less noisy: the errors of the points no longer move together (chapter 5). Our laboratory is one weight, $y = wx + $ noise, three points.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.3
@@ -242,7 +242,7 @@ assert kl_best(mus, sigmas) < np.log(shared / sigmas).sum()
 #
 # The loss is $-\mathcal L$ per data point. The sum over the points becomes a mean, so the KL is divided by $N$ too:
 #
-# $$\mathrm{loss}(\rho,\gamma) = -\frac1{SN}\sum_{j=1}^S\sum_{i=1}^N\ln p(y_i\mid x_i,\hat W_{ij}) + \frac{\mathrm{KL}}N, \qquad \hat W = \sigma\odot(\gamma + \varepsilon). \tag{6.13}$$
+# $$\mathrm{loss}(\rho,\gamma) = -\frac1{SN}\sum_{j=1}^S\sum_{i=1}^N\ln p(y_i\mid x_i,W_{ij}) + \frac{\mathrm{KL}}N, \qquad W = \sigma\odot(\gamma + \varepsilon). \tag{6.13}$$
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.11 and 6.12
@@ -267,8 +267,8 @@ with np.errstate(invalid="ignore", divide="ignore"):
 # 1. σ ← softplus(ρ)
 # 2. μ ← γ ⊙ σ
 # 3. draw ε ~ N(0, I)
-# 4. Ŵ ← ε ⊙ σ + μ
-# 5. nll ← −(1/N) Σ ln p(y | x, Ŵ), a mean over the data or a minibatch
+# 4. W ← ε ⊙ σ + μ
+# 5. nll ← −(1/N) Σ ln p(y | x, W), a mean over the data or a minibatch
 # 6. kl ← ½ Σ ln(1 + γ²)
 # 7. loss ← nll + kl/N
 # 8. ρ ← ρ − η ∂loss/∂ρ
@@ -329,11 +329,11 @@ assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.
 #
 # $$p(D\mid w) = p(D\mid w=0)\;\exp\left(\frac{\hat w\,w}{\hat\sigma^2} - \frac{w^2}{2\hat\sigma^2}\right) .$$
 #
-# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again: the posterior, with mean $\kappa\hat w$ and variance $\kappa\hat\sigma^2$. Here $\kappa = 1/(1+\lambda\hat\sigma^2)$ is the **share of the estimate that the prior leaves**: near 0 for a narrow prior, near 1 for a wide one. With $z = \hat w/\hat\sigma$, which counts how many standard errors the estimate is from 0, the integral over $w$ is $\sqrt{1-\kappa}\;e^{\kappa z^2/2}$ times $p(D\mid w=0)$. It is the evidence:
+# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again: the posterior, with mean $\kappa\hat w$ and variance $\kappa\hat\sigma^2$. Here $\kappa = 1/(1+\lambda\hat\sigma^2)$ is the **share of the estimate that the prior leaves**: near 0 for a narrow prior, near 1 for a wide one. With $z = \hat w/\hat\sigma$, which counts how many standard errors the estimate is from 0, the exponent is $\kappa z^2/2$ at its top. So the integral over $w$ is $\sqrt{\lambda\,\kappa\hat\sigma^2}\;e^{\kappa z^2/2}$ times $p(D\mid w=0)$, and by the definition of κ, $\lambda\hat\sigma^2\kappa = 1-\kappa$. It is the evidence:
 #
 # $$\ln p(D\mid\lambda) = \ln p(D\mid w=0) + \tfrac12\big[\ln(1-\kappa) + \kappa\,z^2\big] . \tag{6.15}$$
 #
-# The first term is the bill for a wide prior, the second what the weight brings in. The derivative by κ is half of $z^2 - 1/(1-\kappa)$. If $z^2 > 1$ it vanishes at $\kappa = 1 - 1/z^2$. If not, it is negative everywhere: no weight at all is best. With $\sigma_p^2 = 1/\lambda = \hat\sigma^2\kappa/(1-\kappa)$,
+# In the bracket, the first term is the bill for a wide prior, the second what the weight brings in. The derivative by κ is half of $z^2 - 1/(1-\kappa)$. If $z^2 > 1$ it vanishes at $\kappa = 1 - 1/z^2$. If not, it is negative everywhere: no weight at all is best. With $\sigma_p^2 = 1/\lambda = \hat\sigma^2\kappa/(1-\kappa)$,
 #
 # $$\kappa^\star = \max\Big(1 - \frac1{z^2},\,0\Big), \qquad \sigma_p^2 = \max\big(\hat w^2 - \hat\sigma^2,\;0\big). \tag{6.16}$$
 #
@@ -389,7 +389,7 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
 #
 # $$\frac{\partial\,\mathrm{KL}}{\partial\gamma} = \frac{\gamma}{1+\gamma^2}, \tag{6.17}$$
 #
-# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0, unless the likelihood holds them. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 6.4).
+# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0, unless the likelihood holds them. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. Gradient descent does not bring it back. As $\mu = \gamma\sigma$, a step of γ moves the weight by σ times as much only: the likelihood's slope in γ goes to 0 with σ (exercise 6.4).
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.17
@@ -459,7 +459,7 @@ assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_00
 #
 # The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop, but it steps in ρ and μ instead of ρ and γ; we shall see why. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
 #
-# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). What a unit gets from a data point $x$, its *pre-activation* $\sum_k x_kw_k$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_k x_k\mu_k,\ \sum_k x_k^2\sigma_k^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) All fits of this section have 1500 steps. "Switched off" means $|\gamma| < \tfrac12$ from here on.
+# The draws $W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). What a unit gets from a data point $x$, its *pre-activation* $\sum_k x_kw_k$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_k x_k\mu_k,\ \sum_k x_k^2\sigma_k^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) All fits of this section have 1500 steps. "Switched off" means $|\gamma| < \tfrac12$ from here on: the posterior leaves the weight's sign open.
 
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
@@ -481,11 +481,17 @@ panel(axes[0], "A prior for each weight", "x", "y", loc="upper left", ncols=2)
 looks = zip(fits.items(), ((BLUE, "-"), (RED, "--"), (GREEN, ":")), strict=True)
 for (tie, fit), (colour, style) in looks:
     axes[1].semilogy(np.sort(fit.prior_std)[::-1], style, color=colour, label=f"tie = {tie!r}")
+each = fits["weight"]
+by_width = np.argsort(-each.prior_std)
+off = np.flatnonzero(each.pruning().pruned[by_width])
+axes[1].semilogy(off, each.prior_std[by_width[off]], "o", color=BLUE, ms=5, label="switched off")
 axes[1].set_ylim(1e-4, 100)
 panel(axes[1], "Learnt σ_p of each weight, sorted", "weight", "", loc="lower left")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
+# The dots are the weights that are off under a prior each. In this fit they are of two kinds: some are held at 0 by a σ_p that has collapsed (the steep end of the curve), and nearly all others lead into a hidden unit whose way out is such a weight, so that it does not matter what they are. Under a *shared* prior no σ_p can collapse alone: there a weight that is off stays wide, and the data have no use for it.
+#
 # With a prior each, more than half of the weights are off, <!-- claim: a-prior-each-switches-off-most-weights --> far more than with one prior for all. <!-- claim: a-prior-each-switches-off-more-than-one-for-all -->
 #
 # Is the learnt σ_p of one prior for all the right one? Try the slow ways: set it by hand, refit, and compare free energies; or iterate (6.10): fit, set σ_p to the best one, fit again. (The second is what the button **σ ← best** of the explorer does.)
@@ -543,7 +549,7 @@ found = claims.show(
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
-# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: its λ, the precision of a fixed prior, is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes in steps of γ, as in the source. (In a checkout `reproduce eb-alzheimers` has the source's network, too, which differs in details.)
+# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline), and empirical Bayes in steps of γ, as in the source. The λ of the weight decay, the precision of a fixed prior, is chosen at width 16: rows are drawn from the training rows, with replacement, and fitted; those that were never drawn give the score. (In a checkout `reproduce eb-alzheimers` has the source's network, too, which differs in details.)
 
 # %% slideshow={"slide_type": "skip"}
 try:
@@ -676,7 +682,7 @@ found = claims.show(
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} . \tag{6.20}$$
 #
-# The pairs are widths, among them networks with one or two units, bad at both: $r$ must be high. **The fair question** is put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on; and beside them one network with five weight decays. (Nor may one let the *split* vary instead. Scores that were never fitted to anything then have $r$ near −1: <!-- claim: splits-make-a-fixed-scorer-correlate --> a training part that got the easier patients leaves the harder ones for the test.)
+# The pairs are widths, among them networks with one or two units, bad at both: $r$ must be high. **The fair question** is put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on; and beside them one network with five weight decays. (Nor may one let the *split* vary instead. Take a scorer that was never trained. A training part that happens to get the easier patients leaves the harder ones for the test. So, over splits, its two AUCs move against each other: $r$ is near −1. <!-- claim: splits-make-a-fixed-scorer-correlate -->)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.20
@@ -1075,7 +1081,7 @@ for name, kappa in (("σ_p = 1", 1 / (1 + e_far**2)), ("learnt σ_p", 1 - (e_far
     print(f"{name:11s} mean weight {kappa * w_far:.3f}, least squares {w_far:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "loss = nll + kl", with a *mean* nll. **True** with kl/N, as in step 7. Without it the prior counts $N$ times too much: a weight survives only beyond $\sqrt N$ standard errors, not one, and one that the data clearly ask for loses half of its γ here:
+# **Claim:** "loss = nll + kl", with a *mean* nll. **True** with kl/N, as in step 7. Without it the KL counts $N$ times too much, as if each point were worth $1/N$ of one. That divides $z$ by $\sqrt N$: a weight survives only beyond $\sqrt N$ standard errors, not one. One that the data clearly ask for loses half of its γ here:
 
 # %% slideshow={"slide_type": "fragment"}
 right, wrong = nine_steps(), nine_steps(n_points=1)
@@ -1084,7 +1090,7 @@ print(f"kl/N: μ = {right[0]:.3f}, γ = {right[0] / right[1]:.2f};  "
 assert abs(wrong[0] / wrong[1]) < abs(right[0] / right[1]) - 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound, in the notation of variational dropout: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992b) for neural networks, Tipping (2001) for one width a weight; (6.16) is from his later work with Faul.
+# **Claim,** of the step from (6.8) to (6.9): "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound. They write it as *variational dropout* does, with σ as a multiple of μ: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992b) for neural networks, Tipping (2001) for one width a weight; (6.16) is from his later work with Faul.
 
 # %% slideshow={"slide_type": "fragment"}
 alpha_tilde = sigmas[:2] ** 2 / mus[:2] ** 2  # the noise-to-signal ratio of variational dropout

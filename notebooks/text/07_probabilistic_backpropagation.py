@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 5 · 7.8: 4 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 13
+# **Time** 62 minutes · **Minutes per section** 7.1: 2 · 7.2: 7 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 5 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 12
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation). Sections 7.14 to 7.16 are an appendix, for a second reading.
 
@@ -105,7 +105,7 @@ assert np.allclose(belief, normal_density(grid, known.mean[0], known.cov[0, 0]),
 #
 # $$\tilde p(w) = \frac1Z\, L(w)\, q(w), \qquad Z = \int L(w)\, q(w)\,\mathrm dw , \tag{7.2}$$
 #
-# and replace it by the nearest Gaussian. $Z$ is a number: the density that the model gave to the point *before* learning it.
+# and replace it by the nearest Gaussian. $Z$ is a number: the density that the model gave to the point *before* learning it. The toy of this section is a classifier with one weight: it gives a label 1 at $x$ the probability $1/(1+e^{-wx})$.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.2
@@ -172,7 +172,7 @@ for ax, (title, (old, old_name, new, new_name)) in zip(axes, steps.items(), stri
     panel(ax, title, "weight w", "density" if ax is axes[0] else "", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so that of two peaks far apart it chooses one. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
+# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one (*reverse* in [section 1.8](01_from_mle_to_bayes.ipynb)), over all the data at once: $q$ must not lie where $p$ is small, so that of two peaks far apart it chooses one. ADF minimises the *inclusive* (*forward*) $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
 
 # %% slideshow={"slide_type": "fragment"}
 two = 0.6 * normal_density(grid, -1.2, 0.1) + 0.4 * normal_density(grid, 1.4, 0.15)
@@ -207,7 +207,7 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 #
 # $$\frac{\partial\log Z}{\partial m} = \frac{\mathbb E_{\tilde p}[w] - m}{v}, \qquad \frac{\partial\log Z}{\partial v} = \frac{\mathbb E_{\tilde p}[(w-m)^2]}{2v^2} - \frac1{2v} .$$
 #
-# Solve for the moments:
+# Solve for the moments. (The variance $v'$ is about $m'$, not $m$: it is $\mathbb E_{\tilde p}[(w-m)^2] - (m'-m)^2$.)
 #
 # $$m' = m + v\,\frac{\partial\log Z}{\partial m}, \tag{7.4}$$
 #
@@ -247,13 +247,13 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# A network has many weights. Look at one of them, and average the likelihood over all the others: what is left is a likelihood of this weight alone, with the same $Z$. So (7.4) and (7.5) hold for each weight by itself, with the derivatives of $\log Z$ by *its* $m$ and $v$. We need $\log Z$ as a function of all of them, and PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# A network has many weights. Look at one of them, and average the likelihood over all the others: what is left is a likelihood of this weight alone, with the same $Z$. So (7.4) and (7.5) hold for each weight by itself, with the derivatives of $\log Z$ by *its* $m$ and $v$. We need $\log Z$ as a function of all of them, and PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the pre-activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
 # $$\operatorname{Var}[a_i] = \frac1{V+1}\sum_j \Big( m_{ij}^2\operatorname{Var}[z_j] + v_{ij}\,\mathbb E[z_j]^2 + v_{ij}\operatorname{Var}[z_j]\Big). \tag{7.7}$$
 #
-# The factor $1/\sqrt{V+1}$ keeps activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
+# The factor $1/\sqrt{V+1}$ keeps pre-activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 7.6 and 7.7: by the package here, by you in exercise 7.5; drawn weights agree
@@ -274,7 +274,7 @@ assert np.allclose(a.var(axis=0), a_var, rtol=0.03)
 #
 # $$\mathbb E[b] = \sqrt v\int_{-\zeta}^\infty(\zeta+\varepsilon)\,\phi(\varepsilon)\,\mathrm d\varepsilon = \sqrt v\;h(\zeta), \qquad h(\zeta) = \phi(\zeta) + \zeta\,\Phi(\zeta), \tag{7.8}$$
 #
-# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
+# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$, since the integral of $\varepsilon^2\phi$ is $\Phi - \varepsilon\,\phi$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
 #
 # $$\operatorname{Var}[b] = v\,\big[\Phi(\zeta) - h(\zeta)\,h(-\zeta)\big]. \tag{7.9}$$
 #
@@ -301,11 +301,11 @@ panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "r
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.6 log Z of a network, and its gradient
 #
-# Layer by layer, (7.6)-(7.9) give a mean $m_z$ and a variance $v_z$ of the network's output at $x$. Take the output for Gaussian, and add the noise variance $s^2$ (section 7.7 says where it comes from). Then $Z$ is a Gaussian density:
+# Layer by layer, (7.6)-(7.9) give a mean $m_f$ and a variance $v_f$ of the network's output $f$ at $x$. Take the output for Gaussian, and add the noise variance $s^2$ (section 7.7 says where it comes from). Then $Z$ is a Gaussian density:
 #
-# $$\log Z = \log\mathcal N(y\mid m_z, v_z+s^2) = -\tfrac12\left[\log 2\pi(v_z+s^2) + \frac{(y-m_z)^2}{v_z+s^2}\right]. \tag{7.10}$$
+# $$\log Z = \log\mathcal N(y\mid m_f, v_f+s^2) = -\tfrac12\left[\log 2\pi(v_f+s^2) + \frac{(y-m_f)^2}{v_f+s^2}\right]. \tag{7.10}$$
 #
-# $m_z$ and $v_z$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
+# $m_f$ and $v_f$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.10
@@ -317,8 +317,8 @@ def forward(x, w_mean, w_var):
     return pbp.linear_moments(z_mean, z_var, w_mean[-1], w_var[-1])
 
 
-def log_z(y, m_z, v_z, noise_var):
-    return tfd.Normal(m_z, tf.sqrt(v_z + noise_var)).log_prob(y)  # written out in exercise 7.1
+def log_z(y, m_f, v_f, noise_var):
+    return tfd.Normal(m_f, tf.sqrt(v_f + noise_var)).log_prob(y)  # written out in exercise 7.1
 
 
 f64 = [tf.constant(number, tf.float64) for number in (0.9, 0.3, 0.7)]
@@ -330,13 +330,13 @@ def adf_step(x, y, w_mean, w_var, noise_var):
     """Learn one point: the gradient of log Z moves every mean and every variance."""
     with tf.GradientTape() as tape:
         tape.watch([w_mean, w_var])
-        m_z, v_z = forward(x, w_mean, w_var)
-        score = log_z(y, m_z[0], v_z[0], noise_var)
+        m_f, v_f = forward(x, w_mean, w_var)
+        score = log_z(y, m_f[0], v_f[0], noise_var)
     d_mean, d_var = tape.gradient(score, [w_mean, w_var])
     layers = list(zip(w_mean, w_var, d_mean, d_var, strict=True))
     moved = [m + v * dm for m, v, dm, _ in layers]
     spread = [v - v**2 * (dm**2 - 2 * dv) for _, v, dm, dv in layers]
-    return moved, spread, (y - m_z[0], v_z[0])
+    return moved, spread, (y - m_f[0], v_f[0])
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -385,9 +385,13 @@ print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.7 The noise: a Gamma that learns
 #
-# So far the noise was given. Nobody gives it to us, so PBP has a belief about it, as about a weight: the noise *precision* $\tau$ (1 over the variance) has $q(\tau) = \mathrm{Gamma}(\tau\mid\alpha, \beta)$, at first with $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5, and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance:
+# So far the noise was given. Nobody gives it to us, so PBP has a belief about it, as about a weight: the noise *precision* $\tau$ (1 over the variance) has a **Gamma** distribution, a density for positive numbers,
 #
-# $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
+# $$q(\tau) = \mathrm{Gamma}(\tau\mid\alpha,\beta) = \frac{\beta^\alpha}{\Gamma(\alpha)}\,\tau^{\alpha-1}e^{-\beta\tau}, \qquad \int_0^\infty\tau^{\alpha-1}e^{-\beta\tau}\,\mathrm d\tau = \frac{\Gamma(\alpha)}{\beta^\alpha}, \qquad \Gamma(\alpha+1) = \alpha\,\Gamma(\alpha) .$$
+#
+# Its mean is $\alpha/\beta$; its sd is $1/\sqrt\alpha$ of that, so that a large α is a firm belief. At first $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5 by (7.11), and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance. Divide the density by τ, and what is left under the integral belongs to a Gamma with α − 1. So it is the quotient of two such integrals:
+#
+# $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\Gamma(\alpha-1)}{\beta^{\alpha-1}}\cdot\frac{\beta^\alpha}{\Gamma(\alpha)} = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.11
@@ -398,7 +402,7 @@ assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # me
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Tilt.** A point with residual $r = y - m_z$ tilts this belief, too: $\tilde p(\tau) = \frac1Z\,\mathcal N(r\mid 0, v_z + 1/\tau)\;q(\tau)$. Its moments need no new integrals. Multiply the density of a Gamma by τ: $\tau\cdot\tau^{\alpha-1}e^{-\beta\tau}$ belongs to a Gamma with α + 1, and only the norms differ, $\Gamma(\alpha)/\beta^{\alpha}$ and $\Gamma(\alpha+1)/\beta^{\alpha+1} = \frac\alpha\beta\,\Gamma(\alpha)/\beta^\alpha$:
+# **Tilt.** A point with residual $r = y - m_f$ tilts this belief, too: $\tilde p(\tau) = \frac1Z\,\mathcal N(r\mid 0, v_f + 1/\tau)\;q(\tau)$. Its moments need no new integrals. Multiply the density of a Gamma by τ: $\tau\cdot\tau^{\alpha-1}e^{-\beta\tau}$ belongs to a Gamma with α + 1. Only the constants in front differ, by the factor $\alpha/\beta$:
 #
 # $$\tau\;\mathrm{Gamma}(\tau\mid\alpha,\beta) = \frac\alpha\beta\;\mathrm{Gamma}(\tau\mid\alpha+1,\beta) .$$
 #
@@ -435,7 +439,7 @@ assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, seco
 #
 # $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{7.13}$$
 #
-# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \log(1+t)$ keep the digits of a small $t$. The $\ell$ are small, too, and come from the differences of the variances, not of two logarithms (exercise 7.6). No term is added to a denominator: section 7.11 shows what one such term can do.
+# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \log(1+t)$ keep the digits of a small $t$. The $\ell$ are small, too: exercise 7.6 computes them without taking one logarithm from another. No term is added to a denominator: section 7.11 shows what one such term can do.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.13: by the package here, by you in exercise 7.6
@@ -448,16 +452,16 @@ print("Gaussian Z ", np.round(pbp.gamma_update(6.0, 6.0, 0.1, 0.2), 4))
 assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a point, still
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With no weight uncertainty ($v = 0$) this is the textbook rule $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$. Keep this in mind; it will solve a case.
+# Take away the weights' uncertainty, $v_f = 0$. The likelihood of the residual is then $\sqrt\tau\,e^{-r^2\tau/2}$, up to a constant, and times $\tau^{\alpha-1}e^{-\beta\tau}$ that is a Gamma again: $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$. (7.13) does the same, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$, and somewhat less, since with $v_f > 0$ the weights may be to blame for a residual, and a point tells less of the noise. Keep this in mind; it will solve a case.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that it must remember what each factor has given to $q$. The factor of weight $i$ speaks of two unknowns, of $w_i$ and of λ, so it is remembered as a product of a Gaussian and a Gamma, without their norms:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF puts each such factor into $q$ once, at the start, when nothing is known of λ: each weight begins with the variance $\mathbb E[1/\lambda] = 6/5$ of (7.11). Once the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that it must remember what each factor has given to $q$. The factor of weight $i$ speaks of two unknowns, of $w_i$ and of λ, so it is remembered as a product of a Gaussian and a Gamma, without the constants in front:
 #
 # $$\mathcal N(w_i\mid 0, 1/\lambda) \;\approx\; e^{\,\hat h_i w_i - \frac12\hat p_i w_i^2}\;\lambda^{\hat a_i}\,e^{-\hat b_i\lambda} .$$
 #
-# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat h_i$ what it adds to $m_i/v_i$; $\hat a_i$ and $\hat b_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat a_i$ and $\beta_\lambda = 6 + \sum_i\hat b_i$. Then, weight by weight:
+# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat h_i$ what it adds to $m_i/v_i$; $\hat a_i$ and $\hat b_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat a_i$ and $\beta_\lambda = 6 + \sum_i\hat b_i$. At the start $\hat p_i = 5/6$, and the other three are 0. Then, weight by weight:
 #
 # 1. **Take it out.** Subtract what it has given. What is left is the **cavity**, of the weight and of λ:
 #
@@ -500,7 +504,7 @@ assert np.allclose((new_a - cavity_a, new_b - cavity_b), after.factors[i, 2:])  
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.9 The whole algorithm
 #
-# Standardise x and y. Start from the prior, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (7.6)-(7.9), log Z (7.10), gradient backward, update all $m, v$ (7.4)-(7.5) and α, β (7.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (7.14). That is all. From scratch against the package, point by point:
+# Standardise x and y. Start as in 7.8, each variance 6/5, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (7.6)-(7.9), log Z (7.10), gradient backward, update all $m, v$ (7.4)-(7.5) and α, β (7.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (7.14). That is all. From scratch against the package, point by point:
 
 # %% slideshow={"slide_type": "fragment"}
 start = pbp.initial_state((1, 50, 1), seed=0)
@@ -572,17 +576,17 @@ found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
 #
 # A prediction for a noisy target has the variance of the network *plus* that of the noise, and goes back to the units of y:
 #
-# $$\operatorname{Var}[y] = \left(v_z + \frac{\beta}{\alpha-1}\right) s_y^2, \qquad \mathrm{LL} = \frac1n\sum_i \log\mathcal N\big(y_i\mid s_y m_{z,i} + \bar y,\ \operatorname{Var}[y_i]\big), \tag{7.15}$$
+# $$\operatorname{Var}[y] = \left(v_f + \frac{\beta}{\alpha-1}\right) s_y^2, \qquad \mathrm{LL} = \frac1n\sum_i \log\mathcal N\big(y_i\mid s_y m_{f,i} + \bar y,\ \operatorname{Var}[y_i]\big), \tag{7.15}$$
 #
 # with $\bar y$ and $s_y$ the mean and standard deviation of the training targets. This test log-likelihood (LL) is the score of the literature. It punishes being wrong *and* being wrong about how wrong one is.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.15
 fresh = datasets.sinusoid(seed=7)
-m_z, v_z = (t.numpy() for t in pbp.forward(
+m_f, v_f = (t.numpy() for t in pbp.forward(
     tf.constant(fit.scaling.inputs(fresh.x)), fit.state.mean, fit.state.var))
 s_y, y_bar = fit.scaling.y_std, fit.scaling.y_mean
-standard = pbp.log_z((fresh.y[:, 0] - y_bar) / s_y, m_z, v_z, fit.alpha, fit.beta).mean()
+standard = pbp.log_z((fresh.y[:, 0] - y_bar) / s_y, m_f, v_f, fit.alpha, fit.beta).mean()
 ll = standard - np.log(s_y)  # a density per unit of y; exercise 7.7 goes the other way
 assert np.isclose(ll, fit.predict(fresh.x).log_prob(fresh.y).mean())
 print(f"log-likelihood of fresh points: {ll:.3f} nats each")
@@ -670,7 +674,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
 #
-# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is a cheap test.
+# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting is a cheap test. The two healthy fits have four fifths of $NE/2$, as a point counts for less than half while the weights are unsure; the sick one has less than a tenth.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
@@ -681,7 +685,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answers.** 1 (preset *left to right*): after half an epoch the band has shrunk less on the side that is still unseen, <!-- claim: unseen-side-shrinks-less --> and by little less: the weights that the left half has taught serve the right half as well. Which end is the *wider* one, the random means of step 0 decide. Eight seeds:
+# **Answers.** 1 (preset *left to right*): after half an epoch the band has shrunk less on the side that is still unseen, <!-- claim: unseen-side-shrinks-less --> but only slightly less: the weights that the left half has taught serve the right half as well. Which end is the *wider* one, the random means of step 0 decide. Eight seeds:
 
 # %% slideshow={"slide_type": "fragment"}
 ends, places = {}, np.abs(x_grid[:, 0] - np.array([[-0.4], [0.4]])) <= 0.1
@@ -699,7 +703,7 @@ print("the same, each relative to its step 0:", np.round(shrunk[:, 1] / shrunk[:
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The first line is an **illusion of one run**: whoever has one seed will explain why the right end is wider, or narrower. Only what is compared with its own start, the second line, comes out the same way each time.
 #
-# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. α is also the weight of the first guess, which counts for 2α points, here for 150: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
+# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. α is also the weight of the first guess, which counts for 2α points. The preset has α = 75, so for about 150: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.13 BBB or PBP?
@@ -725,7 +729,7 @@ found = claims.show(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Does PBP beat the point estimate?** Among the data, not with 40 epochs. <!-- claim: pbp-40-epochs-lose-among-the-data --> The noise level starts at the spread of y, and thirty-two points are too few to learn it in that time. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
-# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture loses more among the data. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS; what BBB says of the noise if it is not told, [chapter 11](11_how_loud_is_the_noise.ipynb) measures.
+# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture scores still lower among the data than at its lowest F. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS; what BBB says of the noise if it is not told, [chapter 11](11_how_loud_is_the_noise.ipynb) measures.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.14 Appendix: count each point once
@@ -746,7 +750,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
                     "independent-gaussians-fit-under-pbp-s-prior")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told σ, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told σ, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told $s$, the sd of the noise, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told $s$, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.15 Appendix: the paper's table
@@ -913,7 +917,7 @@ assert exercises.check("7.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.5 Change: a Gaussian through a linear layer
-# `mean` and `var` are those of the inputs `[in]`, `weight_mean` and `weight_var` have shape `[out, in + 1]`, the bias last. Return the pair (mean, variance) of the activations, see (7.6) and (7.7).
+# `mean` and `var` are those of the inputs `[in]`, `weight_mean` and `weight_var` have shape `[out, in + 1]`, the bias last. Return the pair (mean, variance) of the pre-activations, see (7.6) and (7.7).
 #
 # <details><summary>Hint</summary>Append a known 1, and count it among the inputs. Three products contribute to the variance.</details>
 
@@ -1127,7 +1131,7 @@ exercises.progress(7)
 # Each of these is printed in a book or runs in code on this subject. Do not believe us either: run them.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "$\log Z = -\log p = -0.5\times\frac{\log v + (y-m)^2}{v}$, the negative log-likelihood; for an error of 0.2 it is 1.095 at v = 0.4 and falls to 0.036 at v = 0.9." **True:** the logarithm does not stand over v, log Z is *plus* log p, and the right numbers go the other way: from 0.51 up to 0.89.
+# **Claim:** "$\log Z = -\log p = -0.5\times\frac{\log v + (y-m)^2}{v}$, the negative log-likelihood; for an error of 0.2 it is 1.095 at v = 0.4 and falls to 0.036 at v = 0.9." **True:** log Z is *plus* log p, and $\log v$ is not divided by v. By (7.10), with v for the whole variance, $-\log Z = \tfrac12\big[\log 2\pi v + \frac{(y-m)^2}v\big]$. The right numbers go the other way: from 0.51 up to 0.89.
 
 # %% slideshow={"slide_type": "fragment"}
 for y_k, v_k in ((0.6, 0.4), (0.6, 0.9), (0.8, 0.9)):
@@ -1162,10 +1166,10 @@ assert abs(lost / v_u - v1 / v0) > 0.1
 # **Claim:** "α and β are the hyperprior of the weights' precision λ." **True:** they are the *noise's*. λ has its own Gamma, and its own refinement (7.14), which the listing lacks. The proof: make the data noisier, and see which Gamma answers.
 
 # %% slideshow={"slide_type": "fragment"}
-for sigma in (1.0, 5.0):
-    noisy = datasets.sinusoid(noise_std=sigma)
+for true_sd in (1.0, 5.0):
+    noisy = datasets.sinusoid(noise_std=true_sd)
     state = pbp.fit(noisy.x, noisy.y, epochs=40)
-    print(f"noise σ = {sigma}: √(β/(α−1)) = {state.noise_std:.2f}")
+    print(f"noise sd {true_sd}: √(β/(α−1)) = {state.noise_std:.2f}")
 assert state.noise_std > 1.5 * fit.noise_std
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1201,7 +1205,7 @@ print("64 points, one by one: mean {:8.2f}, variance {:10.4f}".format(*one_by_on
 assert at_once[1] < 0 < one_by_one[1] < 0.02
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** a test log-likelihood "without noise", from $v_z$ alone. **True:** $v_z$ is the variance of the *function*. Without the noise it is no density for y, and it punishes without measure the model that knows the function well:
+# **Claim:** a test log-likelihood "without noise", from $v_f$ alone. **True:** $v_f$ is the variance of the *function*. Without the noise it is no density for y, and it punishes without measure the model that knows the function well:
 
 # %% slideshow={"slide_type": "fragment"}
 p = full.predict(x_test)  # the houses of section 7.11

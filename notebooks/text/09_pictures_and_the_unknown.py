@@ -36,7 +36,7 @@ explorer
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 1 · opening and end: 10
+# **Time** 40 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 1 · opening and end: 10
 #
 # **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -89,7 +89,7 @@ assert np.allclose(cross_entropy(logits, labels), twin)
 assert softmax(logits[1])[2] == 0  # whose logarithm is −∞
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The data.** 900 pictures of clothes (Fashion-MNIST), 28 × 28 pixels in [0, 1], parted by lot: 500 train, 150 choose a temperature (section 9.8), 250 test. Handwritten digits (MNIST) are the strangers. *On the test pictures nothing is chosen*, and neither was the recipe of the networks: it was chosen on 600 of scikit-learn's small digits, by the log loss of pictures left out, and is taken to the clothes as it is. A figure on pictures that have chosen anything flatters whatever they chose.
+# **The data.** 900 pictures of clothes (Fashion-MNIST), 28 × 28 pixels in [0, 1], parted by lot: 500 train, 150 choose a temperature (section 9.8), 250 test. Handwritten digits (MNIST) are the strangers. *On the test pictures nothing is chosen*, and neither was the recipe of the networks: it was chosen on 600 of scikit-learn's small digits, by the log loss of pictures left out, and is taken to the clothes as it is. A score on pictures that were used to choose something is too good.
 
 # %% slideshow={"slide_type": "fragment"}
 try:
@@ -132,7 +132,7 @@ print("\n".join(kinds))
 #
 # `image_classifier.fit` trains these layers. **The KL weight is not Bayes' rule.** With a KL weight of 1, thousands of weights outweigh a few hundred labels. The recipe takes 0.03, because the log loss asked for it: loosely, a *cold* posterior ([section 4.8](04_how_right_is_it.ipynb)). Keep that in mind when the result is called Bayesian.
 #
-# Two **controls** have the same layers and the same number of steps for each network: an **ordinary network** (every σ at 0 and no KL: maximum likelihood), and an **ensemble** of five of them, which differ in their start and in the order of the pictures (Lakshminarayanan et al. 2017). Without the first one cannot say what the posterior adds; without the second, whether any five networks would have done. (Neither has a tuned weight decay: part of what Bayes by Backprop gains on the ordinary network may be what any regulariser gains.)
+# Two **controls** have the same layers and the same number of steps for each network: an **ordinary network** (every σ at 0 and no KL: maximum likelihood), and an **ensemble** of five of them, which differ in their start and in the order of the pictures (Lakshminarayanan et al. 2017). Without the first, nobody can say what the posterior adds. Without the second, nobody can say whether any five networks would have done. (Neither has a tuned weight decay: part of what Bayes by Backprop gains on the ordinary network may be what any regulariser gains.)
 
 # %% slideshow={"slide_type": "fragment"}
 common = {"filters": 16, "kernel_size": 3, "epochs": 30, "learning_rate": 0.01,
@@ -205,7 +205,7 @@ for ax, (picture, p, title) in zip(axes, shown, strict=True):
 #
 # $$I[y; w \mid x, D] = H[\bar p] - \frac1S\sum_{k=1}^{S} H[p_k] \;\ge\; 0 . \tag{9.4}$$
 #
-# As in chapter 3, where variances took the place of entropies, total minus aleatoric is epistemic. Of *one* network it is 0, whatever it is shown. The split has critics (Wimmer et al. 2023; Bickford Smith et al. 2025), who doubt that the two kinds must add up. Here the information is a score, which section 9.5 puts to a test.
+# As in chapter 3, where variances took the place of entropies, total minus aleatoric is epistemic. Of *one* network it is 0, whatever it is shown. The split has critics (Wimmer et al. 2023; Bickford Smith et al. 2025), who doubt that the two kinds must add up. Here the information is a score, which section 9.5 puts to a test. The second cell below prints a third score beside them, which is often used: the *variance* of $p_{kc}$ over the networks $k$, averaged over the classes $c$.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.3 and 9.4
@@ -285,7 +285,7 @@ for draws in (5, 30):
 #
 # $$\mathrm{BS} = \frac1n\sum_i\sum_c\big(\bar p_c(x_i) - \mathbb 1[c = y_i]\big)^2 . \tag{9.6}$$
 #
-# Log loss and Brier score are *strictly proper*: on average whoever says what he does not believe does worse. By accuracy he need not.
+# Log loss and Brier score are *strictly proper*: on average, whoever says what he does not believe gets a worse score. Accuracy does not punish that.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.6
@@ -338,7 +338,7 @@ for kind, log_p in mean_logs.items():
     print(f"{kind:9s} ECE {bins.error:.3f}; confidence minus accuracy {excess:+.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# One network's confidence about new clothes is off by more than 0.08 on average. <!-- claim: an-ordinary-network-is-too-sure-of-clothes --> The sign is in the difference: too sure.
+# One network's confidence about new clothes is off by more than 0.08 on average. <!-- claim: an-ordinary-network-is-too-sure-of-clothes --> And its confidence minus its accuracy is positive: it is too sure.
 #
 # **What it does not say.** A classifier that always says the classes' frequencies is perfectly calibrated, and knows nothing. And the number depends on the bins, and on how many pictures there are: of few, even a perfect one has an error above 0.
 
@@ -410,7 +410,7 @@ legend = axes[1].legend(frameon=False, fontsize=11)
 #
 # $$\mathrm{SNR}_j = |\mu_j|\,/\,\sigma_j , \tag{9.9}$$
 #
-# and set the lowest to 0. Over twenty worlds of digits half of them can go, and the accuracy changes by less than a fiftieth; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot, <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> which the sinusoid's network of chapter 3 could spare. <!-- claim: nine-tenths-can-go --> This chapter's one network, on clothes:
+# and set the lowest to 0. Over twenty worlds of digits half of them can go, and the accuracy changes by less than a fiftieth; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The network of chapter 3 could spare nine tenths of its weights. <!-- claim: nine-tenths-can-go -->) This chapter's one network, on clothes:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.9
@@ -449,6 +449,8 @@ for kind, log_p in mean_logs.items():
 panel(ax, "Fewer answers, fewer of them wrong", "coverage κ", "risk R(κ)", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
+# The left end is rough, for few pictures are answered there: one wrong answer among the first 25 is a risk of one in 25 at once, and each right one after it lowers the curve a little. Pictures of equal confidence are drawn together, each with their mean risk.
+#
 # Among the four fifths of new clothes of which a network is surest, it errs less than seven tenths as often as among all; <!-- claim: the-surest-clothes-are-right-more-often --> among the surest four fifths of digits, less than a third as often. <!-- claim: the-surest-digits-are-right -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -457,8 +459,8 @@ panel(ax, "Fewer answers, fewer of them wrong", "coverage κ", "risk R(κ)", loc
 # All figures so far are of one split and one start. A *world* has a split of its own, starts of its own, and (of the small digits) two classes of its own that are strange. Twenty worlds of clothes and twenty of digits are stored; each dot below is the difference of two scores in the *same* world, each bar their mean ± 2 standard errors. To the right of 0, the first of the two is better.
 
 # %% slideshow={"slide_type": "fragment"}
-measured = {"clothes; strange: MNIST": claims.measured("three-kinds-on-clothes"),
-            "digits; strange: two classes": claims.measured("three-kinds-on-digits")}
+measured = {"known: clothes; strange: MNIST": claims.measured("three-kinds-on-clothes"),
+            "known: digits; strange: two classes": claims.measured("three-kinds-on-digits")}
 PAIRS = {"BBB's information − one network's entropy": ("BBB information", "ordinary entropy"),
          "ensemble's information − one's entropy": ("ensemble information", "ordinary entropy"),
          "BBB's information − one's energy": ("BBB information", "ordinary energy"),
@@ -474,15 +476,15 @@ for ax, (title, worlds) in zip(axes, measured.items(), strict=True):
     words = ax.set(title=title, xlabel="difference of AUROC or accuracy")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Question 1.** BBB is not right more often. On digits its accuracy is one network's, give or take a fiftieth; <!-- claim: bbb-classifies-digits-no-better --> on clothes it is not more than 0.005 above the ensemble's. <!-- claim: bbb-classifies-clothes-no-better --> Nor is its log loss on digits lower than the ensemble's, by more than 0.005 nats; <!-- claim: bbb-log-loss-on-digits-is-no-lower --> the ensemble's is at most 0.01 above one network's. <!-- claim: ensemble-log-loss-on-digits-is-no-higher -->
+# **Question 1: which is right more often, BBB or one network?** Not BBB. On digits the two are equally accurate, to within a fiftieth. <!-- claim: bbb-classifies-digits-no-better --> On clothes no limit was set for the two of them: in the picture BBB's mean is left of 0. The limit that was set is for BBB beside the *ensemble*: it is not ahead, to within 0.005. <!-- claim: bbb-classifies-clothes-no-better --> By log loss on digits BBB is not ahead of the ensemble either, to within 0.005 nats, <!-- claim: bbb-log-loss-on-digits-is-no-lower --> and the ensemble is not behind one network, to within 0.01. <!-- claim: ensemble-log-loss-on-digits-is-no-higher -->
 #
-# **Question 2.** *It depends on what is strange, and on what one compares with.*
+# **Question 2: which notices strange pictures better?** *It depends on what is strange, and on what one compares with.*
 #
-# - Beside one network's *entropy*, on clothes both notice more. <!-- claim: bbb-notices-strangers, ensemble-notices-strangers --> On digits the ensemble does; <!-- claim: ensemble-notices-strange-digits --> BBB does not, by more than 0.04 of AUROC. <!-- claim: bbb-notices-strange-digits-no-better -->
-# - Beside that network's *energy*, which notices more strangers among clothes than its entropy does, <!-- claim: energy-notices-strangers --> both notice no fewer, to within 0.05. <!-- claim: bbb-notices-strangers-no-worse-than-an-energy, ensemble-notices-strangers-no-worse-than-an-energy --> Whether they notice more was not asked.
-# - Beside *each other*: thirty draws of BBB notice no fewer strangers among clothes than five networks, to within 0.05, <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> and fewer among digits. <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> Five draws notice fewer than thirty, <!-- claim: thirty-draws-notice-more-strangers-than-five --> and not more than 0.1 above five networks. <!-- claim: five-draws-notice-no-more-strangers-than-five-members -->
+# - Beside one network's *entropy*. Where clothes are known, BBB and the ensemble both notice more strangers. <!-- claim: bbb-notices-strangers, ensemble-notices-strangers --> Where digits are known, the ensemble does, too. <!-- claim: ensemble-notices-strange-digits --> For BBB no gain was found there; if there is one, it is below 0.04 of AUROC. <!-- claim: bbb-notices-strange-digits-no-better -->
+# - Beside that network's *energy*. Where clothes are known, the energy notices more strangers than the entropy. <!-- claim: energy-notices-strangers --> Neither BBB nor the ensemble notices fewer than the energy, to within 0.05. <!-- claim: bbb-notices-strangers-no-worse-than-an-energy, ensemble-notices-strangers-no-worse-than-an-energy --> In the picture BBB's bar even lies right of 0, and the ensemble's lies across it. But "more" was not the limit that was set beforehand, so the text does not claim it.
+# - Beside *each other*. Where clothes are known, thirty draws of BBB notice no fewer strangers than five networks, to within 0.05. <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> (That bar lies right of 0, too; again "more" was not the limit.) Where digits are known, they notice fewer. <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> And draws count: where clothes are known, five draws of BBB notice fewer strangers than thirty. <!-- claim: thirty-draws-notice-more-strangers-than-five --> Their AUROC is not above that of five networks, to within 0.1. <!-- claim: five-draws-notice-no-more-strangers-than-five-members -->
 #
-# So is BBB better in the end? Than one network by its entropy, among clothes, yes. Than five networks: among digits no, among clothes no worse. Whoever shows one row or one panel alone shows an opinion.
+# So is BBB better in the end? Than one network by its entropy, where clothes are known: yes. Than five networks: where digits are known, no; where clothes are, it is no worse. Whoever shows one row or one panel alone shows an opinion.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("bbb-notices-strangers", "bbb-notices-strange-digits-no-better",

@@ -41,6 +41,10 @@ def line(result: SimpleNamespace, start: str) -> str:
     return " ".join(found.split())
 
 
+def test_every_claim_has_a_unit() -> None:
+    assert [c.id for c in claim.claims().values() if not c.unit] == []
+
+
 def test_worlds_have_distinct_seeds_none_of_which_tuning_used() -> None:
     seeds = [World(n).seed(k) for n in range(50) for k in range(1000)]
     assert len(set(seeds)) == len(seeds) and min(seeds) > 100
