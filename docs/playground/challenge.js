@@ -3,12 +3,12 @@
 /* Draw first, then see: two edges over the hidden posterior, and the share of its band that they hold. */
 
 const KNOTS = Array.from({ length: 21 }, (_, k) => -1 + k / 10); // x of the edges' corners
-let guess = null; // {edges: [upper, lower], seen, knot, edge}: one value at each of KNOTS
+let guess = null; // {edges: [upper, lower], drawn, seen, knot, edge, byKey}: one value at each of KNOTS
 const guessing = () => state.challenge && !guess?.seen;
 const drawsGuess = (panel) => guessing() && panel === panels.at(-1);
 
 function beginGuess() {
-  guess = { edges: [0.5, -0.5].map((share) => KNOTS.map(() => share * limit)), seen: false, knot: 10, edge: 0 };
+  guess = { edges: [0.5, -0.5].map((share) => KNOTS.map(() => share * limit)), drawn: [new Set(), new Set()], seen: false, knot: 10, edge: 0 };
 }
 
 /** Move an edge's corners between two places [x, y] of a stroke, from the first to the second. */
@@ -17,6 +17,7 @@ function drawEdge(edge, [x0, y0], [x1, y1]) {
   KNOTS.forEach((x, k) => {
     if (x < low - 0.05 || x > high + 0.05) return;
     const share = x1 === x0 ? 1 : Math.min(Math.max((x - x0) / (x1 - x0), 0), 1);
+    guess.drawn[edge].add(k);
     guess.edges[edge][k] = Math.min(Math.max(y0 + share * (y1 - y0), -limit), limit);
   });
   paint();
@@ -67,18 +68,21 @@ function drawGuess(c, s, panel) {
     all.forEach((k) => c.lineTo(s.x(KNOTS[k]), s.y(guess.edges[edge][k])));
     c.stroke();
   }
-  if (guess.seen || document.activeElement !== panel.canvas) return;
+  if (guess.seen || !guess.byKey || document.activeElement !== panel.canvas) return;
   c.beginPath();
   c.arc(s.x(KNOTS[guess.knot]), s.y(guess.edges[guess.edge][guess.knot]), 6, 0, 2 * Math.PI);
   c.stroke();
 }
 
 let stroke = null; // {last, edge} while one is drawn
-/** Draw by pointer: a stroke moves the edge that is nearer where it begins. */
+/** Draw by pointer: a stroke moves an edge that it begins on, else one not drawn there yet, else the nearer. */
 function guessByPointer({ type }, { point }) {
   if (type === "pointerdown") {
-    const [upper, lower] = [0, 1].map((k) => Math.abs(edgeAt(k, point[0]) - point[1]));
-    stroke = { last: point, edge: upper <= lower ? 0 : 1 };
+    const [upper, lower] = [0, 1].map((k) => Math.abs(edgeAt(k, point[0]) - point[1])), nearer = upper <= lower ? 0 : 1;
+    const drawn = guess.drawn.map((knots) => knots.has(Math.round((point[0] + 1) * 10)));
+    const on = Math.min(upper, lower) < 0.06 * limit || drawn[0] === drawn[1];
+    stroke = { last: point, edge: on ? nearer : Number(drawn[0]) };
+    guess.byKey = false;
   }
   if (stroke) drawEdge(stroke.edge, stroke.last, point);
   if (stroke) stroke.last = point;
@@ -87,6 +91,7 @@ function guessByPointer({ type }, { point }) {
 
 /** Draw by keys: ← and → choose a corner, ↑ and ↓ move it, N takes the other edge. */
 function guessByKey(key) {
+  guess.byKey = true;
   const side = { arrowleft: -1, arrowright: 1 }[key], up = { arrowup: 1, arrowdown: -1 }[key];
   if (side) guess.knot = Math.min(Math.max(guess.knot + side, 0), 20);
   else if (key === "n") guess.edge = 1 - guess.edge;
@@ -102,7 +107,7 @@ function guessByKey(key) {
 }
 
 $("challenge").onclick = () => {
-  const on = !state.challenge, { a } = state;
+  const on = !state.challenge || guess?.seen, { a } = state; // after a round comes the next
   guess = null;
   change({ challenge: on, ...(on && { a: a === "hmc" ? "bbb" : a, b: "hmc", tour: 0 }) });
 };

@@ -5,6 +5,7 @@
 const ROOM = 1.05; // between the largest |y| and the edge
 /** Let the axis hold the points, and follow what both pictures show once they rest. */
 function fitLimit() {
+  if (guessing() && guess?.drawn.some((knots) => knots.size)) return; // a stroke was aimed by this scale
   const sizes = panels.filter((panel) => settled(panel) && !broken(panel.answer)).map(({ answer }) => {
     const edges = Array.from(answer.mean, (mean, i) => Math.abs(mean) + 2 * answer.std[i]).sort((p, q) => p - q);
     return edges[Math.floor(0.9 * edges.length)];
@@ -12,7 +13,7 @@ function fitLimit() {
   const rests = sizes.length === panels.length, most = Math.max(...points().map((p) => Math.abs(p[1])));
   const wanted = Math.max(4.5, most, ...(rests ? sizes : [])) * ROOM * (1 - 1e-3);
   const least = above(wanted, [1, 2, 3, 5, 8, 10]);
-  if (least > limit || (rests && (fresh || wanted < 0.8 * least))) limit = least; // a hair's breadth moves no axis
+  if (least > limit || (rests && (fresh || wanted < Math.max(0.8 * least, 0.55 * limit)))) limit = least; // a hair's breadth moves no axis
   fresh &&= !rests;
 }
 
@@ -80,7 +81,7 @@ function shade(c, s) {
   const x = points().map((p) => p[0]), gap = widestGap(points());
   const ends = [Math.min(...x), Math.max(...x)], outside = [[-1, ends[0]], [ends[1], 1]];
   const among = gap ? [[ends[0], gap[0]], [gap[1], ends[1]]] : [ends];
-  const places = tourStep()?.place === "among" ? among : gap ? [gap] : outside;
+  const place = tourStep()?.place, places = place === "among" ? among : gap ? [gap, ...(place ? outside : [])] : outside;
   c.fillStyle = colour("fault");
   c.globalAlpha = 0.07;
   for (const [low, high] of places) {

@@ -236,14 +236,15 @@ function verdict() {
 function judged(one, other) {
   const spread = [one, other].map(spreads), chains = [one, other].find(({ method }) => method === "hmc");
   const rival = chains === one ? other : one, name = ({ method }) => say(`methods.${method}`);
-  const places = [["gap", "outside"].find((place) => !Number.isNaN(spread[0][place])), "among"];
-  return places.filter((place) => spread[0][place] >= 0).map((place) => {
+  const there = ["gap", "outside", "among"].filter((place) => spread[0][place] >= 0);
+  return there.map((place) => {
     const [p, q] = spread.map((all) => all[place]), [sd, truth] = chains === one ? [q, p] : [p, q], ratio = truth / sd;
     const values = { where: say(place === "gap" ? "inGap" : place), sd: show(sd), truth: show(truth) };
     if (!chains || !(ratio < 1e6)) return say("compare", { ...values, one: name(rival), other: name(rival === one ? other : one) });
+    if (place === "outside" && there[0] === "gap" && ratio <= 1.25 && ratio >= 0.8) return "";
     const times = Number(Math.max(ratio, 1 / ratio).toPrecision(2));
     return say(ratio > 1.25 ? "sure" : ratio < 0.8 ? "unsure" : "alike", { ...values, other: name(rival), times });
-  }).join(" ");
+  }).filter(Boolean).join(" ");
 }
 
 function readingsOf({ answer }) {

@@ -32,10 +32,11 @@ $("leave").onclick = () => (guessing() ? $("challenge").click() : goTo(0));
 
 function showTour() {
   const root = document.documentElement, step = tourStep(), guessed = guessing();
-  for (const [name, on] of Object.entries({ touring: step || guessed, single: step?.single, guessed })) root.classList.toggle(name, Boolean(on));
+  for (const [name, on] of Object.entries({ touring: step || guessed, single: step?.single, clouded: step?.cloud, guessed })) root.classList.toggle(name, Boolean(on));
   $("tour").hidden = !(step || guessed);
   $("see").hidden = !guessed;
   $("back").hidden = $("next").hidden = !step;
+  $("leave").hidden = state.tour === STEPS.length;
   $("leave").textContent = say(step ? "tour.leave" : "challenge.leave");
   for (const [id, name] of [["begin", "tour"], ["challenge", "challenge"]]) $(id).hidden = Boolean(step) || !isShown(name);
   $("back").disabled = state.tour < 2;
@@ -119,4 +120,5 @@ function drawCloud(c, width, height, { draws, centre, spread, names }) {
   c.textAlign = "left";
   c.fillText(names[1], MARGIN.left + 6, MARGIN.top + 9);
   c.fillText(show(ends[0][0]), MARGIN.left, height - MARGIN.bottom + 12);
+  c.fillText(show(ends[0][1]), width - MARGIN.right - 150, height - MARGIN.bottom + 12);
 }

@@ -238,6 +238,23 @@ def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> N
     assert faults == []
 
 
+def test_next_stroke_draws_the_edge_that_is_missing_and_next_round_begins_anew(
+    browser: Browser,
+) -> None:
+    page, _ = opened(browser, "n=12&noise=2&challenge=true")
+    draw(page, (-1, 6), (1, 6))
+    draw(page, (-1, 3), (1, 3))  # nearer to the upper edge, which is drawn
+    limit = page.evaluate("limit")
+    for edge, y in enumerate((6, 3)):
+        np.testing.assert_allclose(page.evaluate("guess.edges")[edge][1:-1], y, atol=0.2)
+    draw(page, (-1, 6), (1, 9))  # begins on the upper edge
+    assert page.evaluate("guess.edges[0][19]") > 8 and page.evaluate("limit") == limit
+    page.click("#see")
+    page.click("#challenge")
+    assert state(page)["challenge"] and page.is_visible("#see")
+    assert page.evaluate("guess.edges[0][5]") == page.evaluate("limit") / 2
+
+
 def test_finger_draws_an_edge_without_scrolling(browser: Browser) -> None:
     page, _ = opened(browser, "n=12&noise=2&challenge=true", **PHONE)
     x, y = page.evaluate("""() => {
