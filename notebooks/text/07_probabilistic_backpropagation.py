@@ -36,7 +36,7 @@ explorer
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Time** 62 minutes · **Minutes per section** 7.1: 2 · 7.2: 7 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 5 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 12
+# **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 7 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 5 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 10
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation). Sections 7.14 to 7.16 are an appendix, for a second reading.
 
@@ -639,15 +639,13 @@ right.axhline(metrics.rmse(y_test, sick.predict(x_test).mean) ** 2, ls=":", colo
 panel(left, "α stops …", "points learned", "α")
 panel(right, "… and the noise grows", "points learned", "noise variance")
 fig.tight_layout()
-assert 600 < sick.alpha < 800 and sick.alpha < 0.3 * len(x_train) / 2
-assert sick.noise_std > 1.5 * metrics.rmse(y_test, sick.predict(x_test).mean)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # α stops a little above 700, β does not stop, and β/(α−1) grows without end. **What stops α?** The listing divides with a helper, `safe_div(x, y) = x / (y + 1e-6)`, to avoid a division by zero. In (7.12) the denominator of α′ is about $1/(\alpha+\tfrac12)$: a *small number on purpose*. With eps added, one step is
 #
 # $$\alpha' = \frac{1}{\frac{1}{\alpha+1/2} + \mathrm{eps}} \approx \alpha + \tfrac12 - \mathrm{eps}\,\alpha^2, \qquad\text{at rest at}\quad \alpha^* = \sqrt{\frac{1}{2\,\mathrm{eps}}} . \tag{7.16}$$
 #
-# For eps = 10⁻⁶, $\alpha^* = 707$. A suspect with a motive; now the experiment. With eps = 10⁻⁴ the same theory says 71:
+# For eps = 10⁻⁶, $\alpha^* = 707$. With eps = 10⁻⁴ the same theory says 71:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.16
@@ -658,7 +656,6 @@ assert np.isclose(alpha_t, np.sqrt(0.5 / 1e-6), rtol=1e-3)
 
 tampered = listing.fit(x_train, y_train, epochs=1, seed=0, eps=1e-4)
 report("the listing, eps 1e-4", tampered)
-assert np.isclose(tampered.alpha, np.sqrt(0.5 / 1e-4), rtol=0.05)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. Everything else in the listing stays as it was, float32 network included.
@@ -668,11 +665,9 @@ cured = listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
 ll_cured = report("only the noise cured", cured)
 full = pbp.fit(x_train, y_train, hidden_units=(50, 50), epochs=1, seed=0)
 ll_full = report("PBP of this course", full)
-assert ll_cured > ll_sick + 0.4 and ll_full > ll_sick + 0.4
-assert cured.alpha > 0.7 * len(x_train) / 2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
+# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well. Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
 #
 # **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting is a cheap test. The two healthy fits have four fifths of $NE/2$, as a point counts for less than half while the weights are unsure; the sick one has less than a tenth.
 
@@ -1138,20 +1133,10 @@ for y_k, v_k in ((0.6, 0.4), (0.6, 0.9), (0.8, 0.9)):
     printed = -0.5 * (np.log(v_k) + (y_k - 0.8) ** 2) / v_k
     right = densities.gaussian_nll(y_k, 0.8, v_k)
     print(f"y = {y_k}, m = 0.8, v = {v_k}: as printed {printed:.3f}, −log Z = {right:.4f}")
-assert densities.gaussian_nll(0.6, 0.8, 0.9) > densities.gaussian_nll(0.6, 0.8, 0.4)
-area = np.trapezoid(np.exp(-0.5 * (np.log(0.4) + (grid - 0.8) ** 2) / 0.4), grid)
-assert not np.isclose(area, 1)  # what is printed is the logarithm of no density
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "log Z is the loss that we optimise", read as: descend it. **True:** the ADF updates *ascend* log Z. With the wrong sign the mean walks away from what was seen:
-
-# %% slideshow={"slide_type": "fragment"}
-wrong = m0 - v0 * dm
-print(f"label 1 at x = 2: the mean goes from {m0} to {m1:.3f} (exact {m_match:.3f}); "
-      f"with the wrong sign to {wrong:.3f}")
-assert wrong < m0 < m1 and np.isclose(m1, m_match, atol=1e-6)
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "log Z is the loss that we optimise", read as: descend it. **True:** the ADF updates *ascend* log Z. With the wrong sign the mean walks away from what was seen.
+#
 # **Claim:** $v' = v - v\,[(\partial\log Z/\partial m)^2 - 2\,\partial\log Z/\partial v]$, a square lost in print. **True:** the bracket has the unit $1/w^2$, so it takes $v^2$ to make a variance of it. Measure the weight in other units, and the wrong formula changes its mind:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -1160,7 +1145,6 @@ for unit in (1.0, 10.0):  # w in units of 1 and of 0.1: v scales by unit², the 
     lost = v_u - v_u * (dm_u**2 - 2 * dv_u)
     print(f"relative change of v: right {pbp.adf_update(0, v_u, dm_u, dv_u)[1] / v_u - 1:.4f}, "
           f"square lost {lost / v_u - 1:.4f}")
-assert abs(lost / v_u - v1 / v0) > 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "α and β are the hyperprior of the weights' precision λ." **True:** they are the *noise's*. λ has its own Gamma, and its own refinement (7.14), which the listing lacks. The proof: make the data noisier, and see which Gamma answers.
@@ -1181,7 +1165,6 @@ stable = pbp.relu_moments(zetas, 1.0)[0]
 printed = listing.relu_moments(tf.constant(zetas, tf.float32), tf.ones(5))[0].numpy()
 for row in zip(zetas, stable, printed, strict=True):
     print("ζ = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
-assert (stable > 0).all() and printed.min() < 0
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1211,10 +1194,9 @@ assert at_once[1] < 0 < one_by_one[1] < 0.02
 p = full.predict(x_test)  # the houses of section 7.11
 without = -densities.gaussian_nll(y_test, p.mean, p.epistemic_std**2).mean()
 print(f"LL of the test houses: {without:.2f} without the noise, {ll_full:.2f} with")
-assert without < ll_full - 1.0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "ADF minimises the KL between the true posterior and q", as variational inference does. **True:** the other KL (section 7.2), and only *locally*: each point against the approximation so far, never against the posterior of all data.
+# **Claim:** "ADF minimises the KL between the true posterior and q". **True:** the other KL (7.2), and only one point at a time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
