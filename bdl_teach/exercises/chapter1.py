@@ -229,6 +229,11 @@ def _fault_of_noises(found: Any, problems: Any) -> str:
     return "not that of each data set" if off.std() > 0.5 else ""
 
 
-exercise("1.10", (tuple((d.x, d.y) for d in _SETS),), judge=_fault_of_noises)(
-    lambda problems: np.array(_NOISES)
-)
+exercise(
+    "1.10",
+    (tuple((d.x, d.y) for d in _SETS),),
+    "nothing is fitted: this is the spread of y: the curve in it is no noise.",
+    lambda problems: np.array([np.std(y) for _, y in problems]),
+    judge=_fault_of_noises,
+    is_measured=True,
+)(lambda problems: np.array(_NOISES))

@@ -176,6 +176,10 @@ def _bandit_case(n_actions: int, size: int) -> tuple[Any, ...]:
     lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
     "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
     lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
+    "the reward for the action: return its place (np.argmax).",
+    lambda m, c, x, e: np.max(x @ (m + np.linalg.cholesky(c) @ e)),
+    "no draw: this is the best action on average; Thompson draws the weights first.",
+    lambda m, c, x, e: np.argmax(x @ m),
     "the weight for the action: choose the largest reward x_a · w, not the largest weight.",
     lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
 )
@@ -201,6 +205,8 @@ exercise(
     lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
     "the best action on average: contexts differ: another action may be best in each round.",
     lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
+    "one action for all rounds: the best action may be another one in each round.",
+    lambda p, c: np.cumsum(p[:, p.sum(axis=0).argmax()] - p[np.arange(len(c)), c]),
     "wrong choices counted: regret is what they cost, not how many they were.",
     lambda p, c: np.cumsum(p.argmax(axis=1) != c),
 )(lambda pays, chosen: np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen]))
@@ -247,6 +253,12 @@ def _repeats(answer: Any) -> bool:
 
 
 def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
+    fault, root = _fault_of_band(answer), np.sqrt(np.maximum(answer, 0))
+    of_variances = np.stack([answer[:, 0], root[:, 1]], axis=1)
+    return "variances" if fault and not _fault_of_band(of_variances) else fault
+
+
+def _fault_of_band(answer: Any, x_new: Any = _NEW) -> str:
     mean, sd = answer[:, 0], answer[:, 1]
     if (sd <= 0).any():
         return "no sd"

@@ -275,6 +275,10 @@ def _low_noise_fit(seed: int) -> Any:
 
 
 def _fault_of_weights(w: Any, seed: int) -> str:
+    if np.isin(w, (0, 1)).all():
+        return "a mask"
+    if (w >= 0).all():
+        return "no weight is negative"
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
     f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AT_DATA)[0]
@@ -307,8 +311,9 @@ def _mean_free_energy(sigma1: float) -> float:
 def _fault_of_sigma(sigma1: Any, problems: Any) -> str:
     if sigma1 <= 0:
         return "not above 0"
-    near = 0.3 < sigma1 < 4
-    if near and _mean_free_energy(float(sigma1)) < _mean_free_energy(1.0) + _NATS:
+    if sigma1 <= 0.1 or sigma1 > 20.0:  # σ₂ is 0.1
+        return "no width of the wide part" if sigma1 <= 0.1 else "F for σ₁"
+    if 0.3 < sigma1 < 4 and _mean_free_energy(float(sigma1)) < _mean_free_energy(1.0) + _NATS:
         return ""
     return "too narrow" if sigma1 < 1 else "too wide"
 

@@ -43,7 +43,8 @@ def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
 
 _UNDERFLOW = (
     "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
-    "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
+    "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp; of a "
+    "determinant, np.linalg.slogdet."
 )
 _ADDED = "leave it out: it changes values that are as small as itself."
 
@@ -57,6 +58,16 @@ _OF_ANSWERS: tuple[_Row, ...] = (
     ("upside down", "one over what is asked for.", lambda r: 1 / r),
     ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-2.0),
     ("upside down, and its root", "such as an sd for a precision.", lambda r: r**-0.5),
+)
+
+# What makes an answer right that measures one quantity, and returns another function of it.
+UNDONE: tuple[_Row, ...] = (
+    ("the square", "such as a variance for a standard deviation.", np.sqrt),
+    ("the root", "such as a standard deviation for a variance.", np.square),
+    ("upside down", "one over what is asked for.", lambda r: 1 / r),
+    ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-0.5),
+    ("a logarithm", "this is np.log of what is asked for.", np.exp),
+    ("a logarithm", "as read off an axis: return 10 to its power.", lambda r: 10.0**r),
 )
 
 # Changes of a whole answer.
@@ -168,6 +179,59 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
     more = ours[size.argmin()] - right[size.argmin()]
     hint = f"yours is {more:+.6g} beside what is asked for, everywhere."
     yield Candidate("another constant", hint, [np.asarray(r + more) for r in expected])
+
+
+def of_terms(
+    got: Sequence[Any], expected: Sequence[Any], cases: Sequence[Case], names: Sequence[str]
+) -> Iterator[Candidate]:
+    """Yield the right answers plus a multiple, read off ``got``, of a simple quantity of a case."""
+    if not got or len(got) < 2:
+        return
+    quantities: dict[bytes, tuple[str, list[Any]]] = {}
+    for name, column in zip(names, zip(*cases, strict=True), strict=True):
+        for words, quantity in _QUANTITIES:
+            try:
+                values = [np.asarray(quantity(a), np.float64) for a in column]
+            except Exception:  # an argument that has no such quantity
+                continue
+            shapes = zip(values, expected, strict=True)
+            if all(np.isfinite(v).all() and v.shape in ((), r.shape) for v, r in shapes):
+                key = np.concatenate([np.ravel(v) for v in values])
+                if len(np.unique(key)) > 1:
+                    quantities.setdefault(key.tobytes(), (words.format(name), values))
+    for words, values in quantities.values():
+        flat = [np.broadcast_to(v, r.shape).ravel() for v, r in zip(values, expected, strict=True)]
+        q, off = (
+            np.concatenate(flat),
+            np.concatenate([np.ravel(g - r) for g, r in zip(got, expected, strict=True)]),
+        )
+        times = off[np.abs(q).argmax()] / q[np.abs(q).argmax()]
+        for factor in (0.5, 1.0, 2.0, 0.5 * np.log(2 * np.pi)):
+            if abs(abs(times) - factor) < 1e-3 * factor:
+                exact = np.copysign(factor, times)
+                hint = f"yours is what is asked for {'+' if exact > 0 else '−'} "
+                hint += f"{'' if factor == 1 else f'{factor:.4g} · '}{words}, everywhere."
+                sums = [np.asarray(r + exact * v) for r, v in zip(expected, values, strict=True)]
+                yield Candidate("another term", hint, sums)
+
+
+# Simple quantities of an argument, in words.
+_QUANTITIES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    *((f"{{0}}.shape[{k}]", lambda a, k=k: a.shape[k]) for k in (0, 1)),
+    *((f"log {{0}}.shape[{k}]", lambda a, k=k: np.log(a.shape[k])) for k in (0, 1)),
+    *((f"1/{{0}}.shape[{k}]", lambda a, k=k: 1 / a.shape[k]) for k in (0, 1)),
+    ("{0}", lambda a: a),
+    ("log {0}", lambda a: np.log(a)),
+    ("{0}²", lambda a: np.square(a)),
+    ("1/{0}", lambda a: 1 / np.asarray(a)),
+    ("1/{0}²", lambda a: 1 / np.square(a)),
+    ("e^{0}", lambda a: np.exp(a)),
+    *(
+        (f"{{0}}.{word}({over})", lambda a, word=word, k=k: getattr(a, word)(axis=k))
+        for word in ("sum", "mean", "max", "min", "std", "var")
+        for over, k in (("", None), ("axis=0", 0), ("axis=-1", -1))
+    ),
+)  # fmt: skip
 
 
 def of_arguments(reference: Callable[..., Any], cases: Sequence[Case]) -> Iterator[Candidate]:
