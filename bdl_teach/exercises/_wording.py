@@ -83,8 +83,10 @@ def meant(got: Outcome, want: Array, case: Any, names: Any) -> str:
     whole = bool(np.isfinite(got).all() and (got % 1 == 0).all())
     truths = want.ndim > 0 and np.isin(want, (0, 1)).all()
     if got.shape == want.shape:
+        sizes = [n for value in case if isinstance(value, np.ndarray) for n in value.shape]
         order = want.ndim == 1 and (want % 1 == 0).all() and 1 < want.size == len(np.unique(want))
-        return "values for places: return their indices." if order and not whole else ""
+        order = order and max(sizes, default=0) > want.max() and not whole
+        return "values for places: return their indices." if order else ""
     listed = got.ndim == 1 and whole and got.min() >= 0 and len(np.unique(got)) == got.size
     if truths and want.ndim == 1 and listed and got.max() < want.size:
         return "places for truth values: return True or False for each."

@@ -206,10 +206,7 @@ exercise(
     "a shift is taken for a width: look at the mean of the ranks first.",
     lambda r: np.where(_which_bug(r) == 3, 2, _which_bug(r)),
     "a shift to one side only: the mean of the ranks may be too low or too high.",
-    tuple(
-        lambda r, side=side: np.where(side * (r.mean(axis=1) - 0.5) > 0.07, 3, _by_width(r))
-        for side in (-1, 1)
-    ),
+    lambda r: np.where(r.mean(axis=1) - 0.5 > 0.07, 3, _by_width(r)),
     "the sd for the variance: a flat histogram has the sd 0.29 and the variance 1/12.",
     lambda r: np.where(_which_bug(r) == 3, 3, 1),
     "only coverage is looked at: count the ranks in each tail alone.",

@@ -209,8 +209,6 @@ exercise(
     _slipped("σ"),
     "the curvature is not used: it is c in the bowl, and in its slope.",
     lambda mu, sigma, c: _slipped()(mu, sigma, 1.0),
-    "no bowl in the cost: f(z) is the bowl and the ripple, its slope as well.",
-    _slipped(half=0.0),
     judge=_fault_of_ripple,
     overall=_fault_of_ripples,
     near=0.1,

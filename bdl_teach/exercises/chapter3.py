@@ -311,8 +311,8 @@ def _mean_free_energy(sigma1: float) -> float:
 def _fault_of_sigma(sigma1: Any, problems: Any) -> str:
     if sigma1 <= 0:
         return "not above 0"
-    if sigma1 <= 0.1 or sigma1 > 20.0:  # σ₂ is 0.1
-        return "no width of the wide part" if sigma1 <= 0.1 else "F for σ₁"
+    if sigma1 < 0.1 or sigma1 > 20.0:  # σ₂ is 0.1
+        return "no width of the wide part" if sigma1 < 0.1 else "F for σ₁"
     if 0.3 < sigma1 < 4 and _mean_free_energy(float(sigma1)) < _mean_free_energy(1.0) + _NATS:
         return ""
     return "too narrow" if sigma1 < 1 else "too wide"

@@ -63,7 +63,7 @@ _OF_ANSWERS: tuple[_Row, ...] = (
 # What makes an answer right that measures one quantity, and returns another function of it.
 UNDONE: tuple[_Row, ...] = (
     ("the square", "such as a variance for a standard deviation.", np.sqrt),
-    ("the root", "such as a standard deviation for a variance.", np.square),
+    ("the root", "such as a standard deviation for a variance.", lambda r: np.sqrt(r) ** 4),
     ("upside down", "one over what is asked for.", lambda r: 1 / r),
     ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-0.5),
     ("a logarithm", "this is np.log of what is asked for.", np.exp),
@@ -187,7 +187,7 @@ def of_terms(
     """Yield the right answers plus a multiple, read off ``got``, of a simple quantity of a case."""
     if not got or len(got) < 2:
         return
-    quantities: dict[bytes, tuple[str, list[Any]]] = {}
+    quantities: dict[bytes, tuple[str, list[Any]] | None] = {}
     for name, column in zip(names, zip(*cases, strict=True), strict=True):
         for words, quantity in _QUANTITIES:
             try:
@@ -197,9 +197,11 @@ def of_terms(
             shapes = zip(values, expected, strict=True)
             if all(np.isfinite(v).all() and v.shape in ((), r.shape) for v, r in shapes):
                 key = np.concatenate([np.ravel(v) for v in values])
+                told = key.tobytes() not in quantities or "shape" in words
                 if len(np.unique(key)) > 1:
                     quantities.setdefault(key.tobytes(), (words.format(name), values))
-    for words, values in quantities.values():
+                    quantities[key.tobytes()] = quantities[key.tobytes()] if told else None
+    for words, values in filter(None, quantities.values()):
         flat = [np.broadcast_to(v, r.shape).ravel() for v, r in zip(values, expected, strict=True)]
         q, off = (
             np.concatenate(flat),
