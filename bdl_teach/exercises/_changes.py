@@ -13,97 +13,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from bdl_teach.exercises import _wording
 from bdl_teach.exercises._outcomes import Case, Function, Outcome, outcome
 from bdl_teach.exercises.common_mistakes import is_real
-
-# What people write by mistake for an expression of a, b and c. The first seven come in pairs, too.
-_WRITTEN_FOR = {
-    "a term is left out": ("a + b → a | b", "a - b → a | -b | b"),
-    "a sign is wrong": ("a + b → a - b | b - a", "a - b → a + b | -a - b", "-a → a"),
-    "a factor is left out": ("a * b → a | b", "a / b → a | 1.0 / b"),
-    "multiplied for divided": ("a * b → a / b | b / a", "a / b → a * b | b / a"),
-    "a power is left out": ("a ** b → a | 2 * a | a ** -b",),
-    "a ½ or a 2 is wrong": (
-        "a + b → a / 2 + b | a * 2 + b | a + b / 2 | a + b * 2",
-        "a - b → a / 2 - b | a * 2 - b | a - b / 2 | a - b * 2",
-    ),
-    "a weight is inside the logarithm": ("np.log(a) + b → a * b", "b + np.log(a) → a * b"),
-    "added for multiplied": ("a + b → a * b", "a * b → a + b"),
-    "another comparison": (
-        *("a < b → a <= b | a > b | a >= b", "a <= b → a < b | a >= b | a > b"),
-        *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
-    ),
-    "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
-    "another product of matrices": ("a.T → a", "a @ b → b @ a | a.T @ b | a @ b.T"),
-    "1 minus it": ("1 - a → a",),
-    "not inverted": ("1 / a → a", "np.linalg.inv(a) → a", "a ** -b → a ** b"),
-    "inverted after the diagonal is taken": ("np.diag(np.linalg.inv(a)) → 1 / np.diag(a)",),
-    "log σ is left out of the log density": (
-        "norm.logpdf(a, b, c) → norm.logpdf(a, b, c) + np.log(c)",
-        "norm.logpdf(a, scale=c) → norm.logpdf(a, scale=c) + np.log(c)",
-    ),
-    "the ½ of ½ log 2πσ² is left out": (
-        "norm.logpdf(a, b, c) → norm.logpdf(a, b, c) - np.log(2 * np.pi * c**2) / 2",
-        "norm.logpdf(a, scale=c) → norm.logpdf(a, scale=c) - np.log(2 * np.pi * c**2) / 2",
-    ),
-    "½ log 2π is left out": (
-        "norm.logpdf(a, b, c) → norm.logpdf(a, b, c) + np.log(2 * np.pi) / 2",
-        "norm.logpdf(a, scale=c) → norm.logpdf(a, scale=c) + np.log(2 * np.pi) / 2",
-    ),
-    "the ½ of the square is left out": (
-        "norm.logpdf(a, b, c) → norm.logpdf(a, b, c) - ((a - b) / c) ** 2 / 2",
-        "norm.logpdf(a, scale=c) → norm.logpdf(a, scale=c) - (a / c) ** 2 / 2",
-    ),
-    "the square is divided by σ, not σ²": (
-        "norm.logpdf(a, b, c) → norm.logpdf(a, b, c) + (a - b) ** 2 * (1 / c**2 - 1 / c) / 2",
-    ),
-    "a square is outside the logarithm": ("np.log(a * c ** b) → np.log(a) * c ** b",),
-    "a term is counted once, not for each": (
-        *("np.sum(a + b) → np.sum(a) + b | a + np.sum(b)",),
-        *("np.sum(a - b) → np.sum(a) - b | a - np.sum(b)",),
-    ),
-    "divided by their number": ("logsumexp(a) → logsumexp(a) - np.log(len(a))",),
-    "divided by the number, not by the sum of the weights": (
-        "log_softmax(a) → a - np.log(len(a))",
-        "softmax(a) → np.exp(a) / len(a)",
-    ),
-    "normalised, and divided by the number as well": (
-        "log_softmax(a) → log_softmax(a) - np.log(len(a))",
-    ),
-    "averaged up to here, not added up": (
-        "np.cumsum(a) → np.cumsum(a) / np.arange(1, len(a) + 1)",
-    ),
-    "n − 1 for n": ("np.mean(a) → np.sum(a) / (len(a) - 1)", "np.std(a) → np.std(a, ddof=1)"),
-    "the diagonal alone": ("np.linalg.slogdet(a)[1] → np.log(np.diag(a)).sum()",),
-    "the exponent": ("np.exp(a) → np.exp(-a) | np.exp(2 * a) | np.exp(a / 2)",),
-    "the logarithm of a square, or of a root": ("np.log(a) → 2 * np.log(a) | np.log(a) / 2",),
-    "means are multiplied": ("np.mean(a * b) → np.mean(a) * np.mean(b)",),
-    "the mean over one axis only": (
-        *("a.mean() → a.sum(axis=0).mean() | a.mean(axis=0).sum()",),
-        *("np.mean(a) → np.mean(np.sum(a, axis=0)) | np.sum(np.mean(a, axis=0))",),
-    ),
-    "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
-    "the mean is subtracted": (
-        *("np.mean(a ** 2) → np.var(a)", "np.mean(a ** 2 + b) → np.var(a) + np.mean(b)"),
-    ),
-    "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
-    "roots are averaged": (
-        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=0)))",
-        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=-1)))",
-    ),
-    "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
-    "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
-    "softplus for the exponential": ("np.exp(a) → np.logaddexp(0, a)",),
-    "a density for a probability": ("ndtr(a) → np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)",),
-    "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
-}
-# Functions, and what is taken for them.
-_TAKEN_FOR = {
-    **{"sum": "mean prod max", "mean": "sum median max", "cumsum": "sum", "max": "min mean sum"},
-    **{"min": "max mean", "log": "exp", "exp": "log", "maximum": "minimum add", "logpdf": "pdf"},
-    **{"minimum": "maximum add", "argmax": "argmin max", "std": "var", "var": "std"},
-    **{"ceil": "floor round", "prod": "sum"},
-}
 
 
 class _Change(NamedTuple):
@@ -135,7 +47,7 @@ def explain(
             if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases)):
                 found.append((name, hint, [outcome(changed, _moved(case)) for case in cases]))
         if found:
-            name, hint, first = found[0]
+            name, hint, first = min(found, key=lambda f: "one axis only" in f[0])
             same = all(all(map(_alike, values, first)) for *_, values in found)
             numbers = [v for v in first if isinstance(v, np.ndarray)]
             whole = all((v % 1 == 0).all() for v in numbers)
@@ -172,7 +84,7 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         for change in changes:
             alike[change.name, ast.dump(change.old), ast.dump(change.new)].append(change)
             by_name[change.name].append(change)
-        pairs = [combinations(by_name[name], 2) for name in [*_WRITTEN_FOR][:7]]
+        pairs = [combinations(by_name[name], 2) for name in [*_wording.TEXTS["written_for"]][:7]]
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
         before = [(change.old, type(change.old), vars(change.old)) for change in group]
@@ -282,7 +194,10 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
         for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
             if isinstance(argument, ast.expr):
                 yield f"{word} is left out", argument
-        for other in _TAKEN_FOR.get(word, "").split():
+        if isinstance(node.func, ast.Attribute) and word != "sqrt":
+            yield f"a square of {word} too many", _parsed(f"({ast.unparse(node)}) ** 2")
+            yield f"a root of {word} too many", _parsed(f"np.sqrt({ast.unparse(node)})")
+        for other in _wording.TEXTS["taken_for"].get(word, "").split():
             function = copy.copy(node.func)
             vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
             yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)
@@ -300,7 +215,7 @@ def _parsed(text: str) -> ast.expr:
 
 _PATTERNS = [
     (name, _parsed(old), _parsed(new))
-    for name, rules in _WRITTEN_FOR.items()
+    for name, rules in _wording.TEXTS["written_for"].items()
     for old, all_new in (rule.split(" → ") for rule in rules)
     for new in all_new.split(" | ")
 ]

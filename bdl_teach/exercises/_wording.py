@@ -3,7 +3,9 @@
 import os
 import re
 import sysconfig
+import tomllib
 import traceback
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import numpy as np
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._outcomes import Changed, Outcome, breaks
 
+# Titles, sections to read, faults, statements and changes of formulas; see the file itself.
+TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 # The learner's line in the text of an error inside a ``tf.function``.
 _IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
 _WRITTEN = 8  # a message shows only the ends of an array with more elements
@@ -83,6 +87,8 @@ def meant(got: Outcome, want: Array, case: Any, names: Any) -> str:
     whole = bool(np.isfinite(got).all() and (got % 1 == 0).all())
     truths = want.ndim > 0 and np.isin(want, (0, 1)).all()
     if got.shape == want.shape:
+        if np.isin(got, (0, 1)).all() and not np.isin(want, range(10)).all() and np.ptp(got):
+            return "truth values: return the values that are asked for."
         sizes = [n for value in case if isinstance(value, np.ndarray) for n in value.shape]
         order = want.ndim == 1 and (want % 1 == 0).all() and 1 < want.size == len(np.unique(want))
         order = order and max(sizes, default=0) > want.max() and not whole

@@ -130,6 +130,8 @@ exercise(
     ),
     "every pair: two equal sets must be 0 apart.",
     lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
+    "sorted over all inputs: the distance is one at each input: sort over the draws.",
+    lambda a, b: np.sqrt(np.mean((np.sort(a, axis=None) - np.sort(b, axis=None)) ** 2)),
     "not averaged over x: one number is wanted: the mean over x, under the root.",
     lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
 )(lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2)))
@@ -333,6 +335,8 @@ def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[
         new_m + side * np.sort(abs(y - m) / s)[int(np.ceil((len(y) + 1) * c - 1e-9)) - 1] * new_s
         for side in (-1, 1)
     ),
+    "a Gaussian's quantile: count the ranks of the scores that were seen.",
+    lambda y, m, s, a, b, c: (a + ndtri((1 - c) / 2) * b, a + ndtri((1 + c) / 2) * b),
     "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
     _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
 )

@@ -47,8 +47,6 @@ exercise(
     _weights(1),
     _weights(7),
     ([2e-6, -3e-6], [1e-6, 5e-6]),  # reveals a small number added under the root
-    "sum for mean: weights that share a prior vote on its variance: an average.",
-    lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
     "a prior for each weight: the layer shares one: average μ² + σ² over it.",
     lambda m, s: np.sqrt(m**2 + s**2),
     "standard deviations averaged: average the variances, and take the root last.",
@@ -71,16 +69,12 @@ _STEPS = (
 exercise(
     "6.4",
     *_STEPS,
-    "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
-    lambda g, r, e, d: d * np.logaddexp(0, r),
     "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
     lambda g, r, e, d: d * r + g / (1 + g**2),
     "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
     lambda g, r, e, d: d * np.logaddexp(0, r) + g,
     "the KL for its slope: the gradient of ½ ln(1 + γ²) is asked for.",
     lambda g, r, e, d: d * np.logaddexp(0, r) + 0.5 * np.log1p(g**2),
-    "σ is missing: ∂w/∂γ is σ, not 1.",
-    lambda g, r, e, d: d + g / (1 + g**2),
     "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
     lambda g, r, e, d: d * expit(r) + g / (1 + g**2),
 )(lambda gamma, rho, eps, dnll_dw: dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2))
@@ -182,12 +176,8 @@ exercise(
     lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
     "one ε for all inputs: independent weights add their variances.",
     lambda x, g, s: ndtr(x @ (g * s) / (x @ s)),
-    "δ for √δ: count in standard deviations: divide by the root of the variance.",
-    lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
     "the mean network alone: its units are on or off; over the draws there is a share between.",
     lambda x, g, s: (x @ (g * s) > 0).astype(float),
-    "the ratio, and no probability: Φ makes a probability of a number of sds.",
-    lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
 )(lambda x, gamma, sigma: ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2)))
 
 exercise(

@@ -181,59 +181,53 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
     yield Candidate("another constant", hint, [np.asarray(r + more) for r in expected])
 
 
+def _over(word: str, axis: int | None) -> Callable[[Any], Any]:
+    return lambda a: getattr(a, word)(axis=axis)
+
+
+# Simple quantities of an argument, in words. Those of shapes come first.
+_QUANTITIES: dict[str, Callable[[Any], Any]] = {
+    **{"{0}.shape[0]": len, "{0}.shape[1]": lambda a: a.shape[1]},
+    **{"log {0}.shape[0]": lambda a: np.log(len(a)), "1/{0}.shape[0]": lambda a: 1 / len(a)},
+    **{"{0}": np.asarray, "log {0}": np.log, "{0}²": np.square, "e^{0}": np.exp},
+    **{"1/{0}": lambda a: 1 / np.asarray(a), "1/{0}²": lambda a: 1 / np.square(a)},
+    **{f"{{0}}.{word}()": _over(word, None) for word in ("sum", "mean", "max", "min", "var")},
+    **{f"{{0}}.{word}(axis=0)": _over(word, 0) for word in ("sum", "mean", "max", "min", "var")},
+}
+
+
 def of_terms(
     got: Sequence[Any], expected: Sequence[Any], cases: Sequence[Case], names: Sequence[str]
 ) -> Iterator[Candidate]:
-    """Yield the right answers plus a multiple, read off ``got``, of a simple quantity of a case."""
-    if not got or len(got) < 2:
-        return
-    quantities: dict[bytes, tuple[str, list[Any]] | None] = {}
+    """Yield the right answers plus a multiple, read off ``got``, of a simple quantity of a case.
+
+    A quantity that two arguments have in common has no name, unless it is of their shapes.
+    """
+    found: dict[bytes, tuple[str, list[Any]] | None] = {}
     for name, column in zip(names, zip(*cases, strict=True), strict=True):
-        for words, quantity in _QUANTITIES:
+        for words, quantity in _QUANTITIES.items() if got else ():
             try:
                 values = [np.asarray(quantity(a), np.float64) for a in column]
+                flat = [np.broadcast_to(v, r.shape) for v, r in zip(values, expected, strict=True)]
             except Exception:  # an argument that has no such quantity
                 continue
-            shapes = zip(values, expected, strict=True)
-            if all(np.isfinite(v).all() and v.shape in ((), r.shape) for v, r in shapes):
-                key = np.concatenate([np.ravel(v) for v in values])
-                told = key.tobytes() not in quantities or "shape" in words
-                if len(np.unique(key)) > 1:
-                    quantities.setdefault(key.tobytes(), (words.format(name), values))
-                    quantities[key.tobytes()] = quantities[key.tobytes()] if told else None
-    for words, values in filter(None, quantities.values()):
-        flat = [np.broadcast_to(v, r.shape).ravel() for v, r in zip(values, expected, strict=True)]
-        q, off = (
-            np.concatenate(flat),
-            np.concatenate([np.ravel(g - r) for g, r in zip(got, expected, strict=True)]),
-        )
+            key = np.concatenate([np.ravel(v) for v in flat])
+            if np.isfinite(key).all() and len(np.unique(key)) > 1:
+                told = (words.format(name), flat)
+                kept = found.setdefault(key.tobytes(), told)
+                found[key.tobytes()] = kept if kept is told or "shape" in words else None
+    differences = [*map(np.subtract, got, expected)]
+    for words, values in filter(None, found.values()):
+        q, off = (np.concatenate([np.ravel(v) for v in all_]) for all_ in (values, differences))
         times = off[np.abs(q).argmax()] / q[np.abs(q).argmax()]
-        for factor in (0.5, 1.0, 2.0, 0.5 * np.log(2 * np.pi)):
-            if abs(abs(times) - factor) < 1e-3 * factor:
-                exact = np.copysign(factor, times)
-                hint = f"yours is what is asked for {'+' if exact > 0 else '−'} "
-                hint += f"{'' if factor == 1 else f'{factor:.4g} · '}{words}, everywhere."
-                sums = [np.asarray(r + exact * v) for r, v in zip(expected, values, strict=True)]
-                yield Candidate("another term", hint, sums)
-
-
-# Simple quantities of an argument, in words.
-_QUANTITIES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    *((f"{{0}}.shape[{k}]", lambda a, k=k: a.shape[k]) for k in (0, 1)),
-    *((f"log {{0}}.shape[{k}]", lambda a, k=k: np.log(a.shape[k])) for k in (0, 1)),
-    *((f"1/{{0}}.shape[{k}]", lambda a, k=k: 1 / a.shape[k]) for k in (0, 1)),
-    ("{0}", lambda a: a),
-    ("log {0}", lambda a: np.log(a)),
-    ("{0}²", lambda a: np.square(a)),
-    ("1/{0}", lambda a: 1 / np.asarray(a)),
-    ("1/{0}²", lambda a: 1 / np.square(a)),
-    ("e^{0}", lambda a: np.exp(a)),
-    *(
-        (f"{{0}}.{word}({over})", lambda a, word=word, k=k: getattr(a, word)(axis=k))
-        for word in ("sum", "mean", "max", "min", "std", "var")
-        for over, k in (("", None), ("axis=0", 0), ("axis=-1", -1))
-    ),
-)  # fmt: skip
+        for size in (0.5, 1.0, 2.0, np.log(2 * np.pi) / 2):
+            if abs(abs(times) - size) < 1e-3 * size:
+                sign, factor = "−" if times < 0 else "+", "" if size == 1 else f"{size:.4g} · "
+                hint = f"yours is what is asked for {sign} {factor}{words}, everywhere."
+                more = [np.copysign(size, times) * v for v in values]
+                yield Candidate(
+                    "another term", hint, [*map(np.asarray, map(np.add, expected, more))]
+                )
 
 
 def of_arguments(reference: Callable[..., Any], cases: Sequence[Case]) -> Iterator[Candidate]:
