@@ -141,6 +141,8 @@ def _changes(formula: ast.Module, names: Sequence[str]) -> Iterator[_Change]:
                     hint = f"look at {' and '.join(stand)}"
                 elif number:
                     hint = f"where is the {number[0]}?"
+                if isinstance(new, ast.keyword):
+                    hint = f"yours goes over axis {ast.unparse(new.value)}"
                 yield _Change(name, hint, node, new)
 
 

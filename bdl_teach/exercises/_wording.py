@@ -89,6 +89,8 @@ def meant(got: Outcome, want: Array, case: Any, names: Any) -> str:
     if got.shape == want.shape:
         if np.isin(got, (0, 1)).all() and not np.isin(want, range(10)).all() and np.ptp(got):
             return "truth values: return the values that are asked for."
+        if truths and not whole:
+            return "values for truth values: return True or False for each."
         sizes = [n for value in case if isinstance(value, np.ndarray) for n in value.shape]
         order = want.ndim == 1 and (want % 1 == 0).all() and 1 < want.size == len(np.unique(want))
         order = order and max(sizes, default=0) > want.max() and not whole

@@ -255,12 +255,6 @@ def _repeats(answer: Any) -> bool:
 
 
 def _fault_of_bands(answer: Any, problems: Any, x_new: Any) -> str:
-    fault, root = _fault_of_band(answer), np.sqrt(np.maximum(answer, 0))
-    of_variances = np.stack([answer[:, 0], root[:, 1]], axis=1)
-    return "variances" if fault and not _fault_of_band(of_variances) else fault
-
-
-def _fault_of_band(answer: Any, x_new: Any = _NEW) -> str:
     mean, sd = answer[:, 0], answer[:, 1]
     if (sd <= 0).any():
         return "no sd"

@@ -66,7 +66,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.9", "still explores", lambda t: 0.05 + 0.0 * t),
     ("10.9", "too little is learnt", lambda t: 1.0 * (t < 50)),
     ("10.10", "no sd", lambda p, x: [(0 * x[:, 0], -1 + 0 * x[:, 0]) for _ in p]),
-    ("10.10", "variances", lambda p, x: [(m, sd**2) for m, sd in reference("10.10")(p, x)]),
     ("10.10", "too sure among", lambda p, x: bands(p, x, 3, noise=0.2)),
     ("10.10", "the gap is missed", lambda p, x: bands(p, x, 1, prior=Gaussian(3.0))),
     ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
