@@ -37,12 +37,12 @@ def explain(
 
     ``fits(i, values)`` says whether the learner's answer to case ``i`` has these values. If several
     changes fit, the first is named if all are the same function, also of slightly other arguments;
-    of whole numbers, two names may be left. The search ends at ``until`` (``time.monotonic``).
+    of whole numbers, two names may be left. The search ends at ``until`` (``time.thread_time``).
     """
     for places in (1, 2):
         found = []
         for name, hint, changed in _changed(reference, places):
-            if time.monotonic() > until:
+            if time.thread_time() > until:
                 return None
             if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases)):
                 found.append((name, hint, [outcome(changed, _moved(case)) for case in cases]))

@@ -286,7 +286,10 @@ exercise(
     "the moments themselves: what did the Gaussian know before the point came?",
     lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
     "not normalised: divide prior times likelihood by its integral first.",
-    lambda w, m, v, f: _contributed(_raw(w, norm.pdf(w, m, np.sqrt(v)) * f), m, v),
+    (
+        lambda w, m, v, f: _contributed(_raw(w, norm.pdf(w, m, np.sqrt(v)) * f), m, v),
+        lambda w, m, v, f: _contributed(_raw(w, np.exp(-((w - m) ** 2) / v / 2) * f), m, v),
+    ),
     "mean and variance of the factor: return its precision, and precision times mean.",
     lambda w, m, v, f: (
         (found := _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), f), m, v))[1] / found[0],

@@ -218,6 +218,56 @@ def test_common_mistake_in_one_part_of_a_pair_is_named(answer: Any, said: str) -
     assert say(answer, "2.1").startswith(f"✗ 2.1 {said}")
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: np.sort(x)[::-1], "values for places: "),
+        (lambda x: np.argsort(-x, axis=0)[:2], "for x="),
+        (
+            lambda x: np.stack([np.argsort(-x)] * 2),
+            "an axis too many: axis 0 of yours, of length 2,",
+        ),
+        (lambda x: 1.0, "one for all: "),
+    ],
+)
+def test_shape_or_kind_of_a_wrong_answer_is_named(answer: Any, said: str) -> None:
+    def order(x: Any) -> Any:
+        return np.argsort(-x)
+
+    cases = ((np.array([0.1, 0.7, 0.4]),), (np.array([0.9, 0.2, 0.5, 0.6]),))
+    assert asked(order, *cases, answer=answer).startswith(f"✗ 1.1 {said}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda width: width**2, "the square: "),
+        (lambda width: np.log(width), "a logarithm: "),
+        (lambda width: 0.51 * width, "half of the width: "),
+        (lambda width: 0.3 * width, "too low: more"),
+    ],
+)
+def test_slip_in_a_measured_answer_is_named_before_its_outcome(answer: Any, said: str) -> None:
+    found = asked(
+        lambda width: width,
+        *((3.0,), (20.0,), (50.0,)),
+        answer=answer,
+        judge=lambda a, width: "" if 0.9 < a / width < 1.1 else "too low",
+        faults={"too low": "more."},
+        is_measured=True,
+        mistakes=mistakes("half of the width: measure both sides.", lambda width: width / 2),
+    )
+    assert found.startswith(f"✗ 1.1 {said}")
+
+
+def test_known_mistake_is_named_though_the_answer_breaks_elsewhere() -> None:
+    """Where the wrong formula or the answer is no number, the other cases decide."""
+    with_slip = mistakes("doubled: once.", lambda x: 2 * np.exp(x) / (x < 600))
+    cases = ((1.0,), (2.0,), (650.0,))
+    said = asked(np.exp, *cases, answer=lambda x: 2 * np.exp(x), mistakes=with_slip)
+    assert said.startswith("✗ 1.1 doubled: ")
+
+
 def test_constant_wrong_answer_is_not_called_a_common_mistake() -> None:
     message = asked(lambda x: x, (1.0,), (1.0,), answer=lambda x: 4.0)
     assert message == "✗ 1.1 for x=1 expected 1, got 4. Read section 1.4."
