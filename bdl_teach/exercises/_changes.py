@@ -4,7 +4,8 @@ import ast
 import copy
 import inspect
 import sys
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations
@@ -12,53 +13,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from bdl_teach.exercises import _wording
 from bdl_teach.exercises._outcomes import Case, Function, Outcome, outcome
 from bdl_teach.exercises.common_mistakes import is_real
-
-# What people write by mistake for an expression of a, b and c. The first six come in pairs, too.
-_WRITTEN_FOR = {
-    "a term is left out": ("a + b → a | b", "a - b → a | -b | b"),
-    "a sign is wrong": ("a + b → a - b | b - a", "a - b → a + b | -a - b", "-a → a"),
-    "a factor is left out": ("a * b → a | b", "a / b → a | 1.0 / b"),
-    "multiplied for divided": ("a * b → a / b | b / a", "a / b → a * b | b / a"),
-    "a power is left out": ("a ** b → a | 2 * a | a ** -b",),
-    "a ½ or a 2 is wrong": (
-        "a + b → a / 2 + b | a * 2 + b | a + b / 2 | a + b * 2",
-        "a - b → a / 2 - b | a * 2 - b | a - b / 2 | a - b * 2",
-    ),
-    "added for multiplied": ("a + b → a * b", "a * b → a + b"),
-    "another comparison": (
-        *("a < b → a <= b | a > b | a >= b", "a <= b → a < b | a >= b | a > b"),
-        *("a > b → a >= b | a < b | a <= b", "a == b → a != b"),
-    ),
-    "one case for both": ("a if c else b → a | b", "np.where(c, a, b) → a | b"),
-    "another product of matrices": ("a.T → a", "a @ b → b @ a | a.T @ b | a @ b.T"),
-    "1 minus it": ("1 - a → a",),
-    "means are multiplied": ("np.mean(a * b) → np.mean(a) * np.mean(b)",),
-    "the mean over one axis only": (
-        *("a.mean() → a.sum(axis=0).mean() | a.mean(axis=0).sum()",),
-        *("np.mean(a) → np.mean(np.sum(a, axis=0)) | np.sum(np.mean(a, axis=0))",),
-    ),
-    "the other end": ("a[0] → a[-1]", "a[-1] → a[0]"),
-    "the mean is subtracted": ("np.mean(a ** 2) → np.var(a)",),
-    "absolute values for squares": ("np.sqrt(np.mean(a ** 2)) → np.mean(np.abs(a))",),
-    "roots are averaged": (
-        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=0)))",
-        "np.sqrt(np.mean(a)) → np.mean(np.sqrt(np.mean(a, axis=-1)))",
-    ),
-    "another way to add": ("np.hypot(a, b) → a ** 2 + b ** 2 | a + np.abs(b)",),
-    "no softplus": ("np.logaddexp(0, a) → np.exp(a) | a | 1 / (1 + np.exp(-a)) | np.exp(a / 2)",),
-    "softplus for the exponential": ("np.exp(a) → np.logaddexp(0, a)",),
-    "a density for a probability": ("ndtr(a) → np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi)",),
-    "not the slope of softplus": ("expit(a) → np.exp(a) | np.logaddexp(0, a) | 1 + 0 * a",),
-}
-# Functions, and what is taken for them.
-_TAKEN_FOR = {
-    **{"sum": "mean prod max", "mean": "sum median max", "cumsum": "sum", "max": "min mean sum"},
-    **{"min": "max mean", "log": "exp", "exp": "log", "maximum": "minimum add", "logpdf": "pdf"},
-    **{"minimum": "maximum add", "argmax": "argmin max", "std": "var", "var": "std"},
-    **{"ceil": "floor round", "prod": "sum"},
-}
 
 
 class _Change(NamedTuple):
@@ -71,23 +28,33 @@ class _Change(NamedTuple):
 
 
 def explain(
-    reference: Function, cases: Sequence[Case], fits: Callable[[int, Outcome], bool]
+    reference: Function,
+    cases: Sequence[Case],
+    fits: Callable[[int, Outcome], bool],
+    until: float = np.inf,
 ) -> tuple[str, str] | None:
     """Return name and hint of the change of ``reference`` that fits in every case, or None.
 
     ``fits(i, values)`` says whether the learner's answer to case ``i`` has these values. If several
-    changes fit, the first is named if all are the same function, also of slightly other arguments.
+    changes fit, the first is named if all are the same function, also of slightly other arguments;
+    of whole numbers, two names may be left. The search ends at ``until`` (``time.thread_time``).
     """
     for places in (1, 2):
-        found = [
-            (name, hint, [outcome(changed, _moved(case)) for case in cases])
-            for name, hint, changed in _changed(reference, places)
-            if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases))
-        ]
+        found = []
+        for name, hint, changed in _changed(reference, places):
+            if time.thread_time() > until:
+                return None
+            if all(fits(i, outcome(changed, case)) for i, case in enumerate(cases)):
+                found.append((name, hint, [outcome(changed, _moved(case)) for case in cases]))
         if found:
-            name, hint, first = found[0]
+            name, hint, first = min(found, key=lambda f: "one axis only" in f[0])
             same = all(all(map(_alike, values, first)) for *_, values in found)
-            return (name, hint) if same else None
+            numbers = [v for v in first if isinstance(v, np.ndarray)]
+            whole = all((v % 1 == 0).all() for v in numbers)
+            names = [*dict.fromkeys(other for other, *_ in found)]
+            if not same or whole and len(names) > 2:
+                return None
+            return (" or ".join(names) if whole else name), hint
     return None
 
 
@@ -117,7 +84,7 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
         for change in changes:
             alike[change.name, ast.dump(change.old), ast.dump(change.new)].append(change)
             by_name[change.name].append(change)
-        pairs = [combinations(by_name[name], 2) for name in [*_WRITTEN_FOR][:6]]
+        pairs = [combinations(by_name[name], 2) for name in [*_wording.TEXTS["written_for"]][:7]]
         groups = [*(group for group in alike.values() if len(group) > 1), *chain(*pairs)]
     for group in groups:
         before = [(change.old, type(change.old), vars(change.old)) for change in group]
@@ -130,8 +97,9 @@ def _changed(reference: Function, places: int) -> Iterator[tuple[str, str, Funct
                 _become(node, kind, parts)
         scope = dict(reference.__globals__)
         exec(code, scope)
-        hint = group[0].hint if places == 1 else "in more than one place"
-        yield group[0].name, f"{hint}.", scope["reference"]
+        hints = [*dict.fromkeys(change.hint for change in group)]
+        hint = ", and ".join(hints)
+        yield group[0].name, hint if hint.endswith("?") else f"{hint}.", scope["reference"]
 
 
 @cache
@@ -148,7 +116,7 @@ def _formula(reference: Function) -> ast.Module:
         made.body = helpers[reference.__name__].body
     formula = ast.Module([made], [])
     for node in formula.body:
-        for name in sorted(_names(node)):
+        for name in sorted(filter(helpers.__contains__, _words(node))):
             if (helper := helpers.pop(name, None)) and not helper.decorator_list:
                 formula.body.append(helper)
     return formula
@@ -163,14 +131,26 @@ def _changes(formula: ast.Module, names: Sequence[str]) -> Iterator[_Change]:
         own = sorted(stored | set(_arguments(function)))
         for node in chain(*map(ast.walk, function.body)):
             for name, new in _written_for(node, own):
-                here = (_names(node) ^ _names(new)) & {*names} or _names(node) & {*names}
-                stand = " and ".join(name for name in names if name in here)
-                hint = f"look at {stand}" if stand else "go through your formula part by part"
+                before, after = _words(node), _words(new)
+                here = (before - after) + (after - before)
+                here = here if {*here} & {*names} else before
+                stand = [name for name in names if name in here]
+                number = [n for n in here if "left out" in name and not isinstance(n, str)]
+                hint = "go through your formula part by part"
+                if stand:
+                    hint = f"look at {' and '.join(stand)}"
+                elif number:
+                    hint = f"where is the {number[0]}?"
+                if isinstance(new, ast.keyword):
+                    hint = f"yours goes over axis {ast.unparse(new.value)}"
                 yield _Change(name, hint, node, new)
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+def _words(node: ast.AST) -> Counter[Any]:
+    """Return how often each name and each number stands in an expression."""
+    parts = list(ast.walk(node))
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return Counter(names + [part.value for part in parts if isinstance(part, ast.Constant)])
 
 
 def _arguments(function: Any) -> list[str]:
@@ -199,6 +179,11 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
             yield f"{other} for {node.id}", _parsed(other)
             for sign in "*/":
                 yield f"a factor {other} too many", _parsed(f"{node.id} {sign} {other}")
+    counts = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
+    if counts or isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape":
+        for other in ("- 1", "+ 1"):
+            words = ast.unparse(node)
+            yield f"{words} {other} for {words}", _parsed(f"{words} {other}")
     number: Any = getattr(node, "value", None)
     if isinstance(node, ast.Constant) and type(number) in (int, float):
         for value in (2 * number, number / 2, number - 1, number + 1):
@@ -211,7 +196,10 @@ def _written_for(node: Any, variables: Sequence[str]) -> Iterator[tuple[str, ast
         for argument in [*node.args, *vars(node.func).values()] if word[0] != "_" else ():
             if isinstance(argument, ast.expr):
                 yield f"{word} is left out", argument
-        for other in _TAKEN_FOR.get(word, "").split():
+        if isinstance(node.func, ast.Attribute) and word != "sqrt":
+            yield f"a square of {word} too many", _parsed(f"({ast.unparse(node)}) ** 2")
+            yield f"a root of {word} too many", _parsed(f"np.sqrt({ast.unparse(node)})")
+        for other in _wording.TEXTS["taken_for"].get(word, "").split():
             function = copy.copy(node.func)
             vars(function).update({"attr" if hasattr(function, "attr") else "id": other})
             yield f"{other} for {word}", ast.Call(function, node.args, node.keywords)
@@ -229,7 +217,7 @@ def _parsed(text: str) -> ast.expr:
 
 _PATTERNS = [
     (name, _parsed(old), _parsed(new))
-    for name, rules in _WRITTEN_FOR.items()
+    for name, rules in _wording.TEXTS["written_for"].items()
     for old, all_new in (rule.split(" → ") for rule in rules)
     for new in all_new.split(" | ")
 ]

@@ -2,15 +2,15 @@
 
 import copy
 import inspect
+import re
 import sys
 import threading
-import tomllib
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,10 +23,9 @@ from bdl_teach.exercises._outcomes import Case, Function, Outcome
 from bdl_teach.exercises.common_mistakes import Candidate
 from bdl_teach.progress import OPEN, SOLVED, WRONG, Progress
 
-# Titles, sections to read, faults and statements, each by the number of the exercise.
-_TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 F = TypeVar("F", bound=Function)
 PATIENCE_S = 10.0  # seconds without an answer until a sentence says how to stop the function
+SEARCH_S = 3.0  # seconds of computing in which a change of the right formula is looked for
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,9 @@ class Exercise:
     faults: Mapping[str, str] = field(default_factory=dict)  # a hint for each name of a fault
     # Takes the answers to all cases and returns the fault that no single case shows, or "".
     overall: Callable[[list[Array]], str] | None = None
+    near: float = 0.05  # with a judge: by which share answers with one and the same mistake differ
+    # With a judge: whether the answers measure one quantity, so that their root may be a right one.
+    is_measured: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -170,23 +172,57 @@ class Exercise:
 
     def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
         """Return the one mistake that explains the answer, or else how the answer differs."""
-        known = {c[:2] for c in self._known if self.same(outcomes, c.values)}
+        known = {c[:2] for c in self._known if self._same_wrong(outcomes, c.values)}
+        known = known or {c[:2] for c in self._known if self._same_wrong(outcomes, c.values, True)}
         if len(known) == 1:
             return f"{': '.join(known.pop())} {self.read}"
-        if not known and (fault := self._fault(outcomes)) in self.faults:
-            return f"{fault}: {self.faults[fault]} {self.read}"
+        if not known and (fault := self._fault(outcomes)):
+            return f"{': '.join(fault)} {self.read}"
         differs = next(
             self._differs(case, got, want)
             for case, got, want in zip(self.cases, outcomes, self._expected, strict=True)
             if not self._same(case, got, want)
         )
-        for candidates in self._common(outcomes) if self.is_exact and not known else ():
+        exact = not known and self.judge is None and self.rtol < 0.01
+        for candidates in self._common(outcomes) if exact else ():
             fitting = {c[:2] for c in candidates if self.same(outcomes, c.values)}
+            fitting = fitting or {
+                c[:2] for c in candidates if self._same_wrong(outcomes, c.values, True)
+            }
             if len(fitting) == 1:
                 return f"{': '.join(fitting.pop())} F{differs[1:]}"
-        exact = not known and self.judge is None and self.rtol < 0.01
         explained = self._explained(outcomes) if exact else ""
-        return f"{explained} F{differs[1:]}" if explained else differs
+        if explained:
+            return f"{explained} F{differs[1:]}"
+        names = [*inspect.signature(self.reference).parameters]
+        rows = zip(outcomes, self._expected, self.cases, strict=True)
+        meant = (_wording.meant(got, want, case, names) for got, want, case in rows)
+        words = "" if isinstance(self._returned[0], tuple) else next(filter(None, meant), "")
+        return f"{words}{differs}" if not words else f"{words} F{differs[1:]}"
+
+    def _same_wrong(self, ours: Sequence[Outcome], values: Any, some: bool = False) -> bool:
+        """Return whether a mistake with these values explains an answer.
+
+        With ``some``, or a judge, a case does not count where only the right answer is finite, if
+        they agree on a wrong one in all others.
+        """
+        if not some and self.judge is None:
+            return self.same(ours, values)
+        same = [self.judge is not None]
+        for case, a, b, want in zip(self.cases, ours, values, self._expected, strict=True):
+            if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+                return False
+            if a.shape == b.shape and (_outcomes.breaks(a, want) or _outcomes.breaks(b, want)):
+                continue
+            if self.judge is None:
+                same.append(not self._same(case, b, want))
+                alike = self._same(case, a, b)
+            else:
+                largest = np.abs(b).max(initial=0.0)
+                alike = a.shape == b.shape and np.allclose(a, b, self.near, self.near * largest / 5)
+            if not alike:
+                return False
+        return any(same)
 
     def _explained(self, outcomes: Sequence[Outcome]) -> str:
         """Return name and hint of what explains an answer that has no known mistake, or ""."""
@@ -194,10 +230,16 @@ class Exercise:
         answers = self._shaped(outcomes)
         broken = [isinstance(o, np.ndarray) and _outcomes.breaks(o, np.zeros(1)) for o in outcomes]
         if any(same) and all(a or b for a, b in zip(same, broken, strict=True)):
-            return "right, but not for every number: what overflows, or is divided by 0?"
+            return "right, but not for every number: what overflows, divides by 0, or is log 0?"
         if _all_alike(answers) and not _all_alike(self._expected):
             return "the same in every case: use what the function is given."
-        if found := self._changed(outcomes, slice(None)):
+        whole = all((r % 1 == 0).all() for r in self._expected)
+        if whole and any(a.max() > 4 for a in self._expected) and answers:
+            off = [np.abs(a - r).max() for a, r in zip(answers, self._expected, strict=True)]
+            if 0 < max(off) < 1:
+                return "not a whole number: how is it rounded?"
+        until = time.thread_time() + SEARCH_S
+        if found := self._changed(outcomes, slice(None), until):
             return ": ".join(found)
         words = []
         for part in (
@@ -207,12 +249,14 @@ class Exercise:
             for one, right in zip(mixed, self._expected, strict=True):
                 one[part] = right[part]
             if not self.same(mixed, answers):
-                if not (found := self._changed(answers, part)):
+                if not (found := self._changed(answers, part, until)):
                     return ""
                 words.append(f"{found[0]} in part {part + 1}: {found[1]}")
         return " ".join(words)
 
-    def _changed(self, outcomes: Sequence[Outcome], part: Any) -> tuple[str, str] | None:
+    def _changed(
+        self, outcomes: Sequence[Outcome], part: Any, until: float
+    ) -> tuple[str, str] | None:
         """Return the change of the right formula that explains a part of the answers, or None."""
 
         def fits(i: int, values: Outcome) -> bool:
@@ -225,19 +269,30 @@ class Exercise:
             mixed[part] = values[part] if values.shape == ours.shape else np.nan
             return self._same(self.cases[i], ours, mixed)
 
-        return _changes.explain(self.reference, self.cases, fits)
+        return _changes.explain(self.reference, self.cases, fits, until)
 
-    def _fault(self, outcomes: Sequence[Outcome]) -> str:
-        """Return the name of a fault that the functions ``overall`` or ``judge`` find, or ""."""
+    def _fault(self, outcomes: Sequence[Outcome]) -> tuple[str, str] | None:
+        """Return name and hint of a fault that ``overall`` or ``judge`` finds, or None."""
         answers = self._shaped(outcomes)
         if not answers or any(map(_outcomes.breaks, answers, self._expected)):
-            return ""
-        if self.overall is not None and (name := self.overall(answers)):
-            return name
-        for case, answer in zip(self.cases, answers, strict=True):
-            if self.judge is not None and (name := self.judge(answer, *case)):
-                return name
-        return ""
+            return None
+        name = self.overall(answers) if self.overall is not None else ""
+        if not name and self.is_measured and (undone := self._undone(answers)):
+            return undone
+        judge = self.judge or (lambda *_: "")
+        judged = (judge(a, *case) for case, a in zip(self.cases, answers, strict=True) if not name)
+        name = name or next(filter(None, judged), "")
+        return (name, self.faults[name]) if name in self.faults else None
+
+    def _undone(self, answers: Sequence[Array]) -> tuple[str, str] | None:
+        """Return names and hint of changes whose reverse makes the answers right, or None."""
+        found = {}
+        for name, hint, reverse in common_mistakes.UNDONE:
+            with np.errstate(all="ignore"):
+                tried = [np.asarray(reverse(answer)) for answer in answers]
+            if all(np.isfinite(t).all() for t in tried) and self.same(tried, self._expected):
+                found[name] = hint
+        return (", or ".join(found), next(iter(found.values()))) if found else None
 
     def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
         """Return the answer's array for each case; [] if one is no array or has a wrong shape."""
@@ -265,11 +320,14 @@ class Exercise:
         ]
 
     def _common(self, outcomes: Sequence[Outcome]) -> Iterator[list[Candidate]]:
-        """Yield, for each of four kinds of common mistakes, the wrong answers that they lead to."""
+        """Yield, for each of five kinds of common mistakes, the wrong answers that they lead to."""
         yield self._changed_answers
         with np.errstate(all="ignore"):
             yield [*common_mistakes.of_parts(outcomes, self._expected)]
-            yield [*common_mistakes.of_constants(self._shaped(outcomes), self._expected)]
+            shaped = self._shaped(outcomes)
+            yield [*common_mistakes.of_constants(shaped, self._expected)]
+            names = [*inspect.signature(self.reference).parameters]
+            yield [*common_mistakes.of_terms(shaped, self._expected, self.cases, names)]
         yield self._changed_arguments
 
     @cached_property
@@ -308,7 +366,8 @@ class Exercise:
         else:
             is_pair = isinstance(self._returned[0], tuple)
             words = _wording.difference(got, want, is_pair=is_pair)
-        return f"for {self._where(case)}{words}" + (f" {self.read}" if shaped else "")
+        numbers = isinstance(got, np.ndarray)
+        return f"for {self._where(case)}{words}" + (f" {self.read}" if numbers else "")
 
     def _where(self, case: Case) -> str:
         """Return the arguments of a case in words."""
@@ -341,9 +400,13 @@ class Choice(Exercise):
             return SOLVED, "right."
         if tries == 0:
             many = "1 statement is" if len(wrong) == 1 else f"{len(wrong)} statements are"
+            told = [re.findall(r"section (\d+\.\d+)", self.statements[letter]) for letter in wrong]
+            about = sorted({*sum(told, [])}, key=lambda n: [*map(int, n.split("."))])
+            section = " and ".join([*filter(None, [", ".join(about[:-1])]), *about[-1:]])
+            read = replace(self, section=section).read if all(told) else self.read
             return WRONG, (
                 f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next "
-                f"wrong answer you are told which. {self.read}"
+                f"wrong answer you are told which. {read}"
             )
         hints = [
             f"statement {letter} {'is not true' if letter in letters else 'was left out'}: "
@@ -369,8 +432,8 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
         cases: The cases as :class:`CasesOnUse`; then all ``rows`` are mistakes.
         **options: Values of other attributes of :class:`Exercise`.
     """
-    title, section = _TEXTS["exercises"].get(number, ("", ""))
-    options["faults"] = _TEXTS["faults"].get(number, {})
+    title, section = _wording.TEXTS["exercises"].get(number, ("", ""))
+    options["faults"] = _wording.TEXTS["faults"].get(number, {})
     n = next((i for i, row in enumerate(rows) if isinstance(row, str)), len(rows))
     if cases is None:
         arrays = [[np.array(v) if isinstance(v, list) else v for v in case] for case in rows[:n]]
@@ -387,8 +450,8 @@ def exercise(number: str, *rows: Any, cases: Any = None, **options: Any) -> Call
 def choices() -> list[Choice]:
     """Return the exercises that ask which statements are true, from ``texts.toml``."""
     found = []
-    for number, hints in _TEXTS["statements"].items():
-        (title, section), true = _TEXTS["exercises"][number], frozenset(hints["true"])
+    for number, hints in _wording.TEXTS["statements"].items():
+        (title, section), true = _wording.TEXTS["exercises"][number], frozenset(hints["true"])
         statements = {letter: hint for letter, hint in hints.items() if letter != "true"}
         found.append(Choice(number, title, section, true, statements=statements))
     return found

@@ -3,7 +3,9 @@
 import os
 import re
 import sysconfig
+import tomllib
 import traceback
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import numpy as np
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._outcomes import Changed, Outcome, breaks
 
+# Titles, sections to read, faults, statements and changes of formulas; see the file itself.
+TEXTS = tomllib.loads(files(__package__).joinpath("texts.toml").read_text("utf-8"))
 # The learner's line in the text of an error inside a ``tf.function``.
 _IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
 _WRITTEN = 8  # a message shows only the ends of an array with more elements
@@ -74,6 +78,40 @@ def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
         where = f", at index {', '.join(map(str, at))},"
         got, want = got[at], want[at]
     return f"{where} expected {show(want, got)}, got {show(got, want)}."
+
+
+def meant(got: Outcome, want: Array, case: Any, names: Any) -> str:
+    """Return what numbers of another kind or shape than ``want`` may be, as a sentence, or ""."""
+    if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray) or not got.size:
+        return ""
+    whole = bool(np.isfinite(got).all() and (got % 1 == 0).all())
+    truths = want.ndim > 0 and np.isin(want, (0, 1)).all()
+    if got.shape == want.shape:
+        if np.isin(got, (0, 1)).all() and not np.isin(want, range(10)).all() and np.ptp(got):
+            return "truth values: return the values that are asked for."
+        if truths and not whole:
+            return "values for truth values: return True or False for each."
+        sizes = [n for value in case if isinstance(value, np.ndarray) for n in value.shape]
+        order = want.ndim == 1 and (want % 1 == 0).all() and 1 < want.size == len(np.unique(want))
+        order = order and max(sizes, default=0) > want.max() and not whole
+        return "values for places: return their indices." if order else ""
+    listed = got.ndim == 1 and whole and got.min() >= 0 and len(np.unique(got)) == got.size
+    if truths and want.ndim == 1 and listed and got.max() < want.size:
+        return "places for truth values: return True or False for each."
+    if want.ndim > 0 and got.ndim == 0:
+        return "one for all: return one for each."
+    if got.ndim > 1 and got.T.shape == want.shape:
+        return "transposed: rows and columns are swapped."
+    for axis in range(got.ndim):
+        if np.delete(got.shape, axis).tolist() == list(want.shape):
+            return f"an axis too many: axis {axis} of yours, of length {got.shape[axis]}, is to go."
+    for name, value in zip(names, case, strict=True):
+        shape = np.shape(value) if isinstance(value, np.ndarray) else ()
+        over = {tuple(np.delete(shape, axis).tolist()): axis for axis in range(len(shape))}
+        if want.shape in over and got.shape in over:
+            at, by = over[got.shape], over[want.shape]
+            return f"the wrong axis: you went over axis {at} of {name}, not over axis {by}."
+    return ""
 
 
 def _kind(value: Array) -> str:

@@ -42,12 +42,8 @@ exercise(
     (_RNG.normal(0.0, 30.0, 7), _RNG.normal(5.0, 900.0, 7), 700.0, 24.0),
     "the prior is missing: this is the likelihood alone: add the prior's precision 1/σ_p².",
     lambda x, y, s, p: _posterior(x, y, s, np.inf),
-    "mean of maximum likelihood: the sd is right; the prior pulls the mean towards 0 as well.",
-    lambda x, y, s, p: (x @ y / (x @ x), _posterior(x, y, s, p)[1]),
     "means for sums: every point adds to the precision: Σx² and Σxy are sums.",
     lambda x, y, s, p: _posterior(x, y, s * np.sqrt(len(x)), p),
-    "the sd without the prior: the mean is right; 1/σ_p² narrows the posterior as well.",
-    lambda x, y, s, p: (_posterior(x, y, s, p)[0], s / np.sqrt(x @ x)),
 )
 def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
     precision = x @ x / s**2 + 1 / sigma_p**2
@@ -229,6 +225,11 @@ def _fault_of_noises(found: Any, problems: Any) -> str:
     return "not that of each data set" if off.std() > 0.5 else ""
 
 
-exercise("1.10", (tuple((d.x, d.y) for d in _SETS),), judge=_fault_of_noises)(
-    lambda problems: np.array(_NOISES)
-)
+exercise(
+    "1.10",
+    (tuple((d.x, d.y) for d in _SETS),),
+    "nothing is fitted: this is the spread of y: the curve in it is no noise.",
+    lambda problems: np.array([np.std(y) for _, y in problems]),
+    judge=_fault_of_noises,
+    is_measured=True,
+)(lambda problems: np.array(_NOISES))

@@ -130,6 +130,8 @@ exercise(
     ),
     "every pair: two equal sets must be 0 apart.",
     lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
+    "sorted over all inputs: the distance is one at each input: sort over the draws.",
+    lambda a, b: np.sqrt(np.mean((np.sort(a, axis=None) - np.sort(b, axis=None)) ** 2)),
     "not averaged over x: one number is wanted: the mean over x, under the root.",
     lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
 )(lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2)))
@@ -176,6 +178,10 @@ def _bandit_case(n_actions: int, size: int) -> tuple[Any, ...]:
     lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
     "correlations ignored: the square roots of the diagonal are not a root of Σ: use Cholesky.",
     lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
+    "the reward for the action: return its place (np.argmax).",
+    lambda m, c, x, e: np.max(x @ (m + np.linalg.cholesky(c) @ e)),
+    "no draw: this is the best action on average; Thompson draws the weights first.",
+    lambda m, c, x, e: np.argmax(x @ m),
     "the weight for the action: choose the largest reward x_a · w, not the largest weight.",
     lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
 )
@@ -201,6 +207,8 @@ exercise(
     lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
     "the best action on average: contexts differ: another action may be best in each round.",
     lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
+    "one action for all rounds: the best action may be another one in each round.",
+    lambda p, c: np.cumsum(p[:, p.sum(axis=0).argmax()] - p[np.arange(len(c)), c]),
     "wrong choices counted: regret is what they cost, not how many they were.",
     lambda p, c: np.cumsum(p.argmax(axis=1) != c),
 )(lambda pays, chosen: np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen]))
@@ -321,6 +329,8 @@ def _calibration_case(n: int, m: int, level: float, lean: float = 0.4) -> tuple[
         new_m + side * np.sort(abs(y - m) / s)[int(np.ceil((len(y) + 1) * c - 1e-9)) - 1] * new_s
         for side in (-1, 1)
     ),
+    "a Gaussian's quantile: count the ranks of the scores that were seen.",
+    lambda y, m, s, a, b, c: (a + ndtri((1 - c) / 2) * b, a + ndtri((1 + c) / 2) * b),
     "one rank too far out: where (n + 1)(1 + c)/2 is whole, it is the rank itself.",
     _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
 )

@@ -40,7 +40,7 @@ def _design(n: int, p: int) -> tuple[Any, Any]:
 
 def _rss(x: Any, y: Any) -> Any:
     """Return the sum of squared residuals of least squares."""
-    return np.sum((y - x @ np.linalg.lstsq(x, y)[0]) ** 2)
+    return np.sum((y - x @ np.linalg.solve(x.T @ x, x.T @ y)) ** 2)
 
 
 exercise(
@@ -50,6 +50,8 @@ exercise(
     lambda x, y: _rss(x, y) / len(y),
     "one for all weights: n − 1 is right for one weight.",
     lambda x, y: _rss(x, y) / (len(y) - 1),
+    "a bias that is not there: the columns of x are all the weights there are.",
+    lambda x, y: _rss(x, y) / (len(y) - x.shape[1] - 1),
     "one too many: the columns of x are all the weights there are.",
     lambda x, y: _rss(x, y) / (len(y) - x.shape[1] + 1),
 )(lambda x, y: _rss(x, y) / (len(y) - x.shape[1]))
@@ -184,10 +186,14 @@ def _ranks(seed: int, kinds: str) -> tuple[Any]:
     return (np.array(found),)
 
 
+def _by_width(ranks: Any) -> Any:
+    var = ranks.var(axis=1)
+    return np.where(var > 0.1, 1, np.where(var < 0.065, 2, 0))
+
+
 def _which_bug(ranks: Any) -> Any:
-    mean, var = ranks.mean(axis=1), ranks.var(axis=1)
-    shifted = np.abs(mean - 0.5) > 0.07
-    return np.where(shifted, 3, np.where(var > 0.1, 1, np.where(var < 0.065, 2, 0)))
+    shifted = np.abs(ranks.mean(axis=1) - 0.5) > 0.07
+    return np.where(shifted, 3, _by_width(ranks))
 
 
 exercise(
@@ -199,6 +205,10 @@ exercise(
     lambda r: np.where(_which_bug(r) == 3, 3, 0),
     "a shift is taken for a width: look at the mean of the ranks first.",
     lambda r: np.where(_which_bug(r) == 3, 2, _which_bug(r)),
+    "a shift to one side only: the mean of the ranks may be too low or too high.",
+    lambda r: np.where(r.mean(axis=1) - 0.5 > 0.07, 3, _by_width(r)),
+    "the sd for the variance: a flat histogram has the sd 0.29 and the variance 1/12.",
+    lambda r: np.where(_which_bug(r) == 3, 3, 1),
     "only coverage is looked at: count the ranks in each tail alone.",
     lambda r: np.where(_which_bug(r) == 3, 1, _which_bug(r)),
 )(_which_bug)

@@ -66,8 +66,6 @@ exercise(
     lambda f, z, m, s: np.mean(f * (z - m) ** 2 / s**3),
     "derivative by σ²: differentiate by the standard deviation, not by the variance.",
     lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) / (2 * s)),
-    "derivative by log σ: multiply it by ∂ log σ/∂σ = 1/σ.",
-    lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) * s),
 )(lambda f, z, mu, sigma: np.mean(f * _by_sigma(z, mu, sigma)))
 
 exercise(
@@ -150,9 +148,27 @@ exercise(
     (_RNG_2_5.normal(-30.0, 3.0, 50),),
     "mean of logarithms: that is the ELBO; the tighter bound is the logarithm of a mean.",
     lambda a: np.mean(a),
-    "missing 1/S: the weights are averaged inside the logarithm: subtract log S.",
-    lambda a: logsumexp(a),
 )(lambda log_w: logsumexp(log_w) - np.log(len(log_w)))
+
+
+def _slipped(by: str = "μ", half: float = 0.5, ten: float = 10.0, power: int = 2) -> Any:
+    """Return a wrong answer to 2.9, NaN where its two variances are never equal."""
+    eps = np.linspace(-8.0, 8.0, 4001)
+    share = np.exp(-(eps**2) / 2) / np.exp(-(eps**2) / 2).sum()
+
+    def log_ratio(a: float, mu: float, sigma: float, c: float) -> float:
+        z = mu + sigma * eps
+        f, slope = half * c * (z - 1) ** 2 + a * np.cos(10 * z), c * (z - 1)
+        path = (slope - ten * a * np.sin(10 * z)) * (eps if by == "σ" else 1.0)
+        score = f * (eps**2 - 1 if by == "σ" else eps) * sigma ** (1 - power)
+        a, b = (share @ v**2 - (share @ v) ** 2 for v in (score, path))
+        return float(np.log(a / b))
+
+    def answer(*case: Any) -> float:
+        ends = [log_ratio(a, *case) for a in (1e-4, 50.0)]
+        return brentq(log_ratio, 1e-4, 50.0, args=case) if np.prod(ends) < 0 else np.nan
+
+    return answer
 
 
 def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
@@ -170,12 +186,28 @@ def _fault_of_ripple(ripple: Any, *case: Any) -> str:
     return "" if abs(off) < 0.2 else fault
 
 
+def _fault_of_ripples(found: list[Array]) -> str:
+    return "the same amplitude in every case" if np.ptp(found) < 1e-9 else ""
+
+
 exercise(
     "2.9",
     *((0.0, 1.0, 1.0), (1.0, 1.0, 0.1), (0.5, 0.5, 2.0)),
     *((1.0, 0.3, 1.0), (0.2, 2.0, 0.5), (-0.5, 0.7, 0.3)),
     (1.0, 0.15, 1.0),  # the ripple in f counts, too, not only that in its slope
+    "a score divided by σ: that of μ is (z − μ)/σ².",
+    _slipped(power=1),
+    "the inner derivative is missing: the slope of a cos 10z is −10 a sin 10z.",
+    _slipped(ten=1.0),
+    "the ½ of the bowl is missing: the cost is ½ c (z − 1)² + a cos 10z.",
+    _slipped(half=1.0),
+    "gradients by σ: those by μ are asked for.",
+    _slipped("σ"),
+    "the curvature is not used: it is c in the bowl, and in its slope.",
+    lambda mu, sigma, c: _slipped()(mu, sigma, 1.0),
     judge=_fault_of_ripple,
+    overall=_fault_of_ripples,
+    near=0.1,
 )(lambda mu, sigma, curvature: brentq(_log_ratio, 0.0, 50.0, args=(mu, sigma, curvature)))
 
 # β at which a held-out code costs 2.15 and 1.85 nats, on a line through the means at β = 1, 1.2 and

@@ -50,8 +50,6 @@ exercise(
     "3.2",
     *(_pilot(7.3, 12.0), _pilot(40.6, 0.5), _pilot(1.35, 90.0), _pilot(0.4, 3.0)),
     _pilot(640.4, 25.0, 8000),
-    "not rounded up: a number of draws is whole, and the last one is needed as well.",
-    lambda f, error: np.var(f, ddof=1) / error**2,
     "sd for variance: the *variance* of a mean falls as 1/S, its standard error as 1/√S.",
     lambda f, error: np.ceil(np.std(f, ddof=1) / error),
     "two standard errors: `error` is *one* standard error.",
@@ -88,8 +86,6 @@ exercise(
     lambda c, n, b, mean: _trained_weight(c, n, b, not mean),
     "upside down: λ is a factor of the KL, which counts once beside N points.",
     (lambda c, n, b, mean: c / n if mean else c * b / n, lambda c, n, b, mean: c / n),
-    "the batch size for N: the batch's mean stands for that of *all* data: multiply by N.",
-    lambda c, n, b, mean: c * b if mean else c,
 )
 def _trained_weight(factor: Any, n_data: Any, batch_size: Any, mean: Any) -> Any:
     return factor * n_data if mean else factor * n_data / batch_size
@@ -106,8 +102,6 @@ def _trained_weight(factor: Any, n_data: Any, batch_size: Any, mean: Any) -> Any
     lambda m, e, s: (m - 2 * (e + s), m + 2 * (e + s)),
     "σ² for σ: take the root of the summed variances.",
     lambda m, e, s: (m - 2 * (e**2 + s**2), m + 2 * (e**2 + s**2)),
-    "one sd for two: the exercise asks for ± 2 sd.",
-    lambda m, e, s: (m - np.hypot(e, s), m + np.hypot(e, s)),
     "1.96 for 2: that is the 95 % interval of a Gaussian; the exercise asks for ± 2 sd.",
     lambda m, e, s: (m - 1.96 * np.hypot(e, s), m + 1.96 * np.hypot(e, s)),
 )
@@ -156,8 +150,6 @@ exercise(
     ([3e-9, 0.5, -0.03, 2.0], [1e-10, 0.01, 0.5, 3.0], 0.1),
     "two tails for one: the other sign lies on one side only.",
     lambda m, s, a: np.where(2 * ndtr(-np.abs(m) / s) > a, 0.0, m),
-    "the absolute value is missing: a negative weight's other sign is the positive one.",
-    lambda m, s, a: np.where(ndtr(-m / s) > a, 0.0, m),
     "the ratio for a probability: `level` is a probability: turn |μ|/σ into one.",
     lambda m, s, a: np.where(np.abs(m) / s < a, 0.0, m),
 )(lambda mean, std, level: np.where(ndtr(-np.abs(mean) / std) > level, 0.0, mean))
@@ -180,8 +172,6 @@ def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any) -> Any:
     lambda m, r, e, x, y, p: (
         _path_gradient(m, r, e, x, y, p) + (e**2 - 1) / np.logaddexp(0, r) * expit(r)
     ),
-    "the slope of the softplus is missing: this is the derivative by σ: how does ρ move σ?",
-    lambda m, r, e, x, y, p: _path(m, np.logaddexp(0, r), e, x, y, p**2) * e,
     "exponential for softplus: here σ = log(1 + e^ρ), not e^ρ.",
     lambda m, r, e, x, y, p: _path(m, np.exp(r), e, x, y, p**2) * e * np.exp(r),
 )
@@ -275,6 +265,10 @@ def _low_noise_fit(seed: int) -> Any:
 
 
 def _fault_of_weights(w: Any, seed: int) -> str:
+    if np.isin(w, (0, 1)).all():
+        return "a mask"
+    if (w >= 0).all():
+        return "no weight is negative"
     if np.count_nonzero(w) > _LEFT:
         return "too many weights"
     f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AT_DATA)[0]
@@ -307,8 +301,9 @@ def _mean_free_energy(sigma1: float) -> float:
 def _fault_of_sigma(sigma1: Any, problems: Any) -> str:
     if sigma1 <= 0:
         return "not above 0"
-    near = 0.3 < sigma1 < 4
-    if near and _mean_free_energy(float(sigma1)) < _mean_free_energy(1.0) + _NATS:
+    if sigma1 < 0.1 or sigma1 > 20.0:  # σ₂ is 0.1
+        return "no width of the wide part" if sigma1 < 0.1 else "F for σ₁"
+    if 0.3 < sigma1 < 4 and _mean_free_energy(float(sigma1)) < _mean_free_energy(1.0) + _NATS:
         return ""
     return "too narrow" if sigma1 < 1 else "too wide"
 

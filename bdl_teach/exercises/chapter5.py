@@ -50,8 +50,6 @@ exercise(
         (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
         for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))  # reveals small numbers added
     ),
-    "variance for standard deviation: δ is a variance; the noise is multiplied by its root.",
-    lambda x, t, a, z: x @ t + (x**2 @ (a * t**2)) * z,
     "one ε for all weights: every weight has a noise of its own; the sd of the sum is √Σ x²σ².",
     (
         lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * np.abs(t))) * z,
@@ -98,8 +96,6 @@ exercise(
     lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread) / m,
     "1 − M/N: near, for large N; how do two different rows covary when N is 2?",
     lambda n, m, v, c, spread: n**2 * (v + (m - 1) * c + spread * (1 - m / n)) / m,
-    "the factor N² is missing: the estimate is N times the *mean* over the minibatch.",
-    lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,
 )
 def _variance(n_data: Any, size: Any, var: Any, cov: Any, spread: Any) -> Any:
     of_rows = spread * (n_data - size) / (n_data - 1)

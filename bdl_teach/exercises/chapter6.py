@@ -47,8 +47,6 @@ exercise(
     _weights(1),
     _weights(7),
     ([2e-6, -3e-6], [1e-6, 5e-6]),  # reveals a small number added under the root
-    "sum for mean: weights that share a prior vote on its variance: an average.",
-    lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
     "a prior for each weight: the layer shares one: average μ² + σ² over it.",
     lambda m, s: np.sqrt(m**2 + s**2),
     "standard deviations averaged: average the variances, and take the root last.",
@@ -71,16 +69,12 @@ _STEPS = (
 exercise(
     "6.4",
     *_STEPS,
-    "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
-    lambda g, r, e, d: d * np.logaddexp(0, r),
     "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
     lambda g, r, e, d: d * r + g / (1 + g**2),
     "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
     lambda g, r, e, d: d * np.logaddexp(0, r) + g,
     "the KL for its slope: the gradient of ½ ln(1 + γ²) is asked for.",
     lambda g, r, e, d: d * np.logaddexp(0, r) + 0.5 * np.log1p(g**2),
-    "σ is missing: ∂w/∂γ is σ, not 1.",
-    lambda g, r, e, d: d + g / (1 + g**2),
     "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
     lambda g, r, e, d: d * expit(r) + g / (1 + g**2),
 )(lambda gamma, rho, eps, dnll_dw: dnll_dw * np.logaddexp(0, rho) + gamma / (1 + gamma**2))
@@ -105,7 +99,7 @@ exercise(
 
 
 def _ratio(x: Any, y: Any, s: float) -> Any:
-    """Return (b/s)² for the least-squares estimate b and its standard error s."""
+    """Return z² = (b/s)² for the least-squares estimate b and its standard error s."""
     return (x @ y) ** 2 / (x @ x) / s**2
 
 
@@ -115,19 +109,28 @@ def _ratio(x: Any, y: Any, s: float) -> Any:
     ([1.0, 1.0], [0.3, 0.2], 0.3),
     ([1.0, -1.0, 0.5], [0.1, 0.1, -0.2], 0.4),
     ([2.0, 1.0], [-4.0, -2.5], 1.5),
-    ([0.8], [0.5], 0.45),  # b² is a little above s
-    ([-0.8], [0.4], 0.42),  # b² is a little below s
+    ([0.8], [0.5], 0.45),  # z² is a little above 1
+    ([-0.8], [0.4], 0.42),  # z² is a little below 1
     (_NORMAL(size=7).round(2), _NORMAL(size=7).round(2), 0.7),
     # small inputs: reveal a small number added to a denominator
     ([2e-4, 3e-4], [0.5, 0.9], 0.1),
     ([0.5, -0.7], [0.013, -0.011], 0.004),  # hardly any noise
     ([1.0, 2.0], [0.0, 0.0], 1.0),  # y is 0
-    "a gain where it is pruned: for b² <= s the best prior is σ_p = 0, and nothing is gained.",
+    "a gain where it is pruned: for z² <= 1 the best prior is σ_p = 0, and nothing is gained.",
     lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
     "the price of the prior is missing: ½ ln(1 − κ) in (6.15) pays for its width.",
     lambda x, y, s: max(0.5 * (_ratio(x, y, s) - 1), 0.0),
     "what least squares gains: the evidence averages over the prior: it gains less.",
     lambda x, y, s: 0.5 * _ratio(x, y, s),
+    "the prior N(0, 1): it is the prior of (6.16), the best one, that is asked for.",
+    tuple(
+        lambda x, y, s, least=least: (
+            0.5 * (_ratio(x, y, s) * (k := x @ x / (x @ x + s**2)) + np.log(1 - k))
+            if _ratio(x, y, s) > least
+            else 0.0
+        )
+        for least in (1.0, -1.0)
+    ),
 )
 def _worth(x: Any, y: Any, noise_std: Any) -> Any:
     ratio = _ratio(x, y, noise_std)
@@ -173,12 +176,8 @@ exercise(
     lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
     "one ε for all inputs: independent weights add their variances.",
     lambda x, g, s: ndtr(x @ (g * s) / (x @ s)),
-    "δ for √δ: count in standard deviations: divide by the root of the variance.",
-    lambda x, g, s: ndtr(x @ (g * s) / (x**2 @ s**2)),
     "the mean network alone: its units are on or off; over the draws there is a share between.",
     lambda x, g, s: (x @ (g * s) > 0).astype(float),
-    "the ratio, and no probability: Φ makes a probability of a number of sds.",
-    lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
 )(lambda x, gamma, sigma: ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2)))
 
 exercise(
@@ -195,6 +194,10 @@ exercise(
     lambda f: expit(f).mean(axis=0).sum(),
     "plug-in: these are the probabilities of the mean network; average over the networks.",
     lambda f: 1 - np.prod(expit(-f.mean(axis=0))),
+    "all of them: at least one is asked for: 1 minus the probability that nobody is.",
+    lambda f: np.mean(np.prod(expit(f), axis=1)),
+    "exactly one: at least one is asked for.",
+    lambda f: np.mean(np.prod(expit(-f), axis=1) * np.exp(f).sum(axis=1)),
 )(lambda logits: 1 - np.mean(np.prod(expit(-logits), axis=1)))
 
 
@@ -243,9 +246,35 @@ def _fault_of_priors(answer: Any, *_: Any) -> str:
     return "no weight has room" if answer.max() < 0.1 else "worse than one prior for all"
 
 
-exercise("6.10", (_FEW_X, _FEW_Y, 1.0), judge=_fault_of_priors)(
-    lambda x, y, noise_std: np.abs([w for _, _, w in _FEW])
-)
+def _improved(step: Any, times: int = 100) -> Any:
+    """Return a wrong answer to 6.10: ``step(σ_p, mean, variance of w/σ_p)``, from σ_p = 1."""
+
+    def answer(x: Any, y: Any, noise_std: Any) -> Any:
+        std = np.ones(x.shape[::2])
+        for row, inputs, targets in zip(std, x, y, strict=True):
+            for _ in range(times):
+                z = inputs * row / noise_std
+                cov = np.linalg.inv(z.T @ z + np.eye(len(row)))
+                row[:] = step(row, cov @ z.T @ targets / noise_std, np.diag(cov))
+        return std
+
+    return answer
+
+
+exercise(
+    "6.10",
+    (_FEW_X, _FEW_Y, 1.0),
+    "one improvement: with the new σ_p the posterior is another one: improve again.",
+    _improved(lambda std, m, v: std * np.sqrt(m**2 + v), 1),
+    "μ² is left out: (6.8) adds the squared mean to the posterior variance.",
+    _improved(lambda std, m, v: std * np.sqrt(v)),
+    "σ_p of the scaled weights: the posterior is that of w/σ_p: multiply by the old σ_p.",
+    _improved(lambda std, m, v: np.sqrt(m**2 + v)),
+    "one σ_p for all weights of a data set: this is (6.10); (6.8) gives each its own.",
+    _improved(lambda std, m, v: np.sqrt(np.mean(std**2 * (m**2 + v)))),
+    judge=_fault_of_priors,
+    is_measured=True,
+)(lambda x, y, noise_std: np.abs([w for _, _, w in _FEW]))
 
 
 def _useful_among(seed: int) -> tuple[Array, Array, Array]:
@@ -277,7 +306,26 @@ def _fault_of_choice(answer: Any, _x: Any, y: Any, _s: Any) -> str:
     return "useless weights are kept" if too_many else ""
 
 
+def _is_bar(score: Any, answers: list[Array]) -> bool:
+    """Return whether in each world the weights that are kept are those of the highest scores."""
+    for (x, y, _), kept in zip(_USEFUL, answers, strict=True):
+        inverse = np.linalg.inv(x.T @ x)
+        values = score(inverse @ x.T @ y, 0.5 * np.sqrt(np.diag(inverse)))
+        if not np.any(kept) or np.all(kept) or values[kept > 0].min() < values[kept == 0].max():
+            return False
+    return True
+
+
 def _fault_of_choices(answers: list[Array]) -> str:
+    if np.isin(answers, (0, 1)).all() and not _is_bar(lambda w, se: np.abs(w / se), answers):
+        for fault, score in (
+            ("the sign is used", lambda w, se: w / se),
+            ("the units are used", lambda w, se: np.abs(w)),
+            ("divided by the variance", lambda w, se: np.abs(w) / se**2),
+            ("the useless ones are kept", lambda w, se: -np.abs(w / se)),
+        ):
+            if _is_bar(score, answers):
+                return fault
     worlds = zip(_USEFUL, answers, strict=True)
     found = {_fault_of_choice(answer, x, y, 0.5) for (x, y, _), answer in worlds}
     both = {"useful weights are thrown away", "useless weights are kept"} <= found

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
@@ -32,6 +32,11 @@ exercise(
     lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + b / a)),
     "variance for sd: v + β/(α−1) is a variance: a scale is its root.",
     lambda y, m, v, a, b: norm.logpdf(y, m, v + b / (a - 1)),
+    "the precision for the variance: α/β is the mean of τ; the noise's variance is 1/τ.",
+    (
+        lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + a / b)),
+        lambda y, m, v, a, b: norm.logpdf(y, m, np.sqrt(v + (a - 1) / b)),
+    ),
 )(lambda y, m, v, alpha, beta: norm.logpdf(y, m, np.sqrt(v + beta / (alpha - 1))))
 
 
@@ -76,7 +81,7 @@ exercise(
 
 def _truncated(m: Any, v: Any) -> Any:
     """Return the mean and variance of a ~ N(m, v), given a > 0."""
-    ratio = norm.pdf(m / np.sqrt(v)) / ndtr(m / np.sqrt(v))
+    ratio = np.exp(norm.logpdf(m / np.sqrt(v)) - log_ndtr(m / np.sqrt(v)))
     return m + np.sqrt(v) * ratio, v * (1 - ratio * (ratio + m / np.sqrt(v)))
 
 
@@ -108,6 +113,11 @@ def _compared_moments(got: Any, m: Any, v: Any) -> Any:
     lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
     "truncated for rectified: dividing by Φ(ζ) is for a > 0 only; the zeros count, too.",
     _truncated,
+    "s is missing before φ: E max(a, 0) = m Φ(ζ) + s φ(ζ).",
+    lambda m, v: (
+        (mean := m * ndtr(m / np.sqrt(v)) + norm.pdf(m / np.sqrt(v))),
+        (found := _relu(m, v))[1] + found[0] ** 2 - mean**2,
+    ),
     compared=_compared_moments,
 )
 def _relu(m: Any, v: Any) -> Any:
@@ -253,6 +263,11 @@ def _match(w: Any, prior: Any, likelihood: Any) -> Any:
     return mean, np.trapezoid((w - mean) ** 2 * tilted, w)
 
 
+def _raw(w: Any, product: Any) -> Any:
+    mean = np.trapezoid(w * product, w)
+    return mean, np.trapezoid((w - mean) ** 2 * product, w)
+
+
 def _contributed(moments: Any, m: Any, v: Any) -> Any:
     """Return precision and precision·mean of the factor that turns N(m, v) into ``moments``."""
     mean, var = moments
@@ -270,6 +285,16 @@ exercise(
     (_A, 0.0, 1.0, 1e-9 / (1 + np.exp(1 - 3 * _A))),  # Z is small
     "the moments themselves: what did the Gaussian know before the point came?",
     lambda w, m, v, f: _match(w, norm.pdf(w, m, np.sqrt(v)), f),
+    "not normalised: divide prior times likelihood by its integral first.",
+    (
+        lambda w, m, v, f: _contributed(_raw(w, norm.pdf(w, m, np.sqrt(v)) * f), m, v),
+        lambda w, m, v, f: _contributed(_raw(w, np.exp(-((w - m) ** 2) / v / 2) * f), m, v),
+    ),
+    "mean and variance of the factor: return its precision, and precision times mean.",
+    lambda w, m, v, f: (
+        (found := _contributed(_match(w, norm.pdf(w, m, np.sqrt(v)), f), m, v))[1] / found[0],
+        1 / found[0],
+    ),
     "moments subtracted: what adds when densities are multiplied? Not means and variances.",
     lambda w, m, v, f: np.subtract(_match(w, norm.pdf(w, m, np.sqrt(v)), f), (m, v)),
     "the mean's step for the shift: a shift is a precision times a mean.",
@@ -378,6 +403,7 @@ def _record_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
     "the half is missing: a point counts one half: at rest, eps α² = ½.",
     lambda points, alpha: 1 / alpha[-1] ** 2,
     overall=lambda answers: "the same for all" if len(set(map(float, answers))) == 1 else "",
+    is_measured=True,
     rtol=0.4,
 )
 def _eps_of(points: Any, alpha: Any) -> Any:

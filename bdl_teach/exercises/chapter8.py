@@ -41,6 +41,11 @@ exercise(
     lambda a, b: a.max(axis=1).min() - max(a[0, 0], b[0, -1]),
     "by the lowest middle point: a wall may stand before it: look at the whole of both legs.",
     lambda a, b: _tops(a, b)[np.argmin(b[:, 0])] - max(a[0, 0], b[0, -1]),
+    "each leg by itself: both legs of one path go through the same middle point.",
+    (
+        lambda a, b: max(a.max(1).min(), b.max(1).min()) - max(a[0, 0], b[0, -1]),
+        lambda a, b: a.max(1).min() + b.max(1).min() - max(a[0, 0], b[0, -1]),
+    ),
     "the height alone: subtract the height of the higher mode: how far must one climb?",
     lambda a, b: np.min(_tops(a, b)),
 )(lambda first, second: np.min(_tops(first, second)) - max(first[0, 0], second[0, -1]))

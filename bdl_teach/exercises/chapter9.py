@@ -144,6 +144,14 @@ def _overconfident(p: Any, labels: Any) -> tuple[Any, Any]:
     ),
     "variance for sd: compare the sum with its sd: take the root.",
     lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
+    "the spread of the gaps: with true confidences a gap has the variance c (1 − c).",
+    tuple(
+        lambda p, labels, n=n: (
+            _surplus(p, labels)
+            / (math.sqrt(len(p)) * np.std(p.max(axis=1) - (p.argmax(axis=1) == labels), ddof=n))
+        )
+        for n in (0, 1)
+    ),
     "the luck of one picture: the variance of a mean is n times smaller than that of one.",
     lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
 )
@@ -210,6 +218,7 @@ def _fault_of_temperatures(found: list[Array]) -> str:
     cases=CasesOnUse(lambda: tuple((w.logs, w.labels) for w in _miscalibrated())),
     judge=_fault_of_temperature,
     overall=_fault_of_temperatures,
+    is_measured=True,
 )
 def _lowest(log_p: Any, labels: Any) -> float:
     found = scipy.optimize.minimize_scalar(

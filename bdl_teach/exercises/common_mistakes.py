@@ -43,7 +43,8 @@ def _in_logarithm(small: float, sign: int) -> Callable[[Any], Any]:
 
 _UNDERFLOW = (
     "right where the number under the logarithm is large enough; elsewhere it is 0 in floating "
-    "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp."
+    "point: take logarithms first, and add them with np.logaddexp or scipy.special.logsumexp; of a "
+    "determinant, np.linalg.slogdet."
 )
 _ADDED = "leave it out: it changes values that are as small as itself."
 
@@ -57,6 +58,16 @@ _OF_ANSWERS: tuple[_Row, ...] = (
     ("upside down", "one over what is asked for.", lambda r: 1 / r),
     ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-2.0),
     ("upside down, and its root", "such as an sd for a precision.", lambda r: r**-0.5),
+)
+
+# What makes an answer right that measures one quantity, and returns another function of it.
+UNDONE: tuple[_Row, ...] = (
+    ("the square", "such as a variance for a standard deviation.", np.sqrt),
+    ("the root", "such as a standard deviation for a variance.", lambda r: np.sqrt(r) ** 4),
+    ("upside down", "one over what is asked for.", lambda r: 1 / r),
+    ("upside down, and squared", "such as a precision for an sd.", lambda r: r**-0.5),
+    ("a logarithm", "this is np.log of what is asked for.", np.exp),
+    ("a logarithm", "as read off an axis: return 10 to its power.", lambda r: 10.0**r),
 )
 
 # Changes of a whole answer.
@@ -168,6 +179,55 @@ def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candid
     more = ours[size.argmin()] - right[size.argmin()]
     hint = f"yours is {more:+.6g} beside what is asked for, everywhere."
     yield Candidate("another constant", hint, [np.asarray(r + more) for r in expected])
+
+
+def _over(word: str, axis: int | None) -> Callable[[Any], Any]:
+    return lambda a: getattr(a, word)(axis=axis)
+
+
+# Simple quantities of an argument, in words. Those of shapes come first.
+_QUANTITIES: dict[str, Callable[[Any], Any]] = {
+    **{"{0}.shape[0]": len, "{0}.shape[1]": lambda a: a.shape[1]},
+    **{"log {0}.shape[0]": lambda a: np.log(len(a)), "1/{0}.shape[0]": lambda a: 1 / len(a)},
+    **{"{0}": np.asarray, "log {0}": np.log, "{0}²": np.square, "e^{0}": np.exp},
+    **{"1/{0}": lambda a: 1 / np.asarray(a), "1/{0}²": lambda a: 1 / np.square(a)},
+    **{f"{{0}}.{word}()": _over(word, None) for word in ("sum", "mean", "max", "min", "var")},
+    **{f"{{0}}.{word}(axis=0)": _over(word, 0) for word in ("sum", "mean", "max", "min", "var")},
+}
+
+
+def of_terms(
+    got: Sequence[Any], expected: Sequence[Any], cases: Sequence[Case], names: Sequence[str]
+) -> Iterator[Candidate]:
+    """Yield the right answers plus a multiple, read off ``got``, of a simple quantity of a case.
+
+    A quantity that two arguments have in common has no name, unless it is of their shapes.
+    """
+    found: dict[bytes, tuple[str, list[Any]] | None] = {}
+    for name, column in zip(names, zip(*cases, strict=True), strict=True):
+        for words, quantity in _QUANTITIES.items() if got else ():
+            try:
+                values = [np.asarray(quantity(a), np.float64) for a in column]
+                flat = [np.broadcast_to(v, r.shape) for v, r in zip(values, expected, strict=True)]
+            except Exception:  # an argument that has no such quantity
+                continue
+            key = np.concatenate([np.ravel(v) for v in flat])
+            if np.isfinite(key).all() and len(np.unique(key)) > 1:
+                told = (words.format(name), flat)
+                kept = found.setdefault(key.tobytes(), told)
+                found[key.tobytes()] = kept if kept is told or "shape" in words else None
+    differences = [*map(np.subtract, got, expected)]
+    for words, values in filter(None, found.values()):
+        q, off = (np.concatenate([np.ravel(v) for v in all_]) for all_ in (values, differences))
+        times = off[np.abs(q).argmax()] / q[np.abs(q).argmax()]
+        for size in (0.5, 1.0, 2.0, np.log(2 * np.pi) / 2):
+            if abs(abs(times) - size) < 1e-3 * size:
+                sign, factor = "−" if times < 0 else "+", "" if size == 1 else f"{size:.4g} · "
+                hint = f"yours is what is asked for {sign} {factor}{words}, everywhere."
+                more = [np.copysign(size, times) * v for v in values]
+                yield Candidate(
+                    "another term", hint, [*map(np.asarray, map(np.add, expected, more))]
+                )
 
 
 def of_arguments(reference: Callable[..., Any], cases: Sequence[Case]) -> Iterator[Candidate]:

@@ -945,7 +945,7 @@ assert exercises.check("6.9", solution_9, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.10 Experiment: a prior for each weight that pays
-# Linear regression, 30 points, 20 features, of which a few matter; nobody says which. `x` is `[k, 30, 20]` and `y` `[k, 30]`: k data sets with noise of sd `noise_std`. Return σ_p for each weight of each, `[k, 20]`; 0 switches a weight off. New points must score at least 0.1 nats higher, in the mean over six data sets, than with the best single σ_p for all weights of a data set. Here the posterior is exact (`exact.linear_regression` takes one σ_p for all; multiply each feature by its own σ_p first, and give it 1).
+# Linear regression, 30 points, 20 features, of which a few matter; nobody says which. `x` is `[k, 30, 20]` and `y` `[k, 30]`: k data sets with noise of sd `noise_std`. Return σ_p, a standard deviation and not its square, for each weight of each, `[k, 20]`; 0 switches a weight off. New points must score at least 0.1 nats higher, in the mean over six data sets, than with the best single σ_p for all weights of a data set. Here the posterior is exact (`exact.linear_regression` takes one σ_p for all; multiply each feature by its own σ_p first, and give it 1).
 #
 # Draw the log evidence first, over the number of your improvements of σ_p.
 #

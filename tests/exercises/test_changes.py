@@ -41,7 +41,10 @@ def z(x: Any, s: Any, b: Any) -> Any:
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        ("a term is left out: look at s.", lambda x, s, b: score(x, s, b) - np.log(s)),
+        (
+            "another term: yours is what is asked for − log s",
+            lambda x, s, b: score(x, s, b) - np.log(s),
+        ),
         ("a term is left out: look at b.", lambda x, s, b: score(x, s, b) + expit(b) * b),
         ("a sign is wrong: look at s and b.", lambda x, s, b: score(x, s, b) + 2 * expit(b) * b),
         ("a factor is left out", lambda x, s, b: score(x, s, b) + (b - 1) * expit(b)),
@@ -61,7 +64,7 @@ def z(x: Any, s: Any, b: Any) -> Any:
             lambda x, s, b: score(x, s, b) + 0.5 * (1 / len(x) - 1) * squared(z(x, s, b)),
         ),
         (
-            "a term is left out: in more than one place.",
+            "a term is left out: look at b, and look at s.",
             lambda x, s, b: score(x, s, b) + expit(b) * b - np.log(s),
         ),
     ],

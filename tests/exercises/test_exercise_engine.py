@@ -104,9 +104,9 @@ def test_feedback_quotes_the_differing_element_of_long_arrays() -> None:
 
 
 def test_feedback_says_if_a_pair_is_expected() -> None:
-    assert say(lambda x: x + 1.0, "2.1").endswith("expected a pair of numbers, got one number.")
+    assert " expected a pair of numbers, got one number. Read" in say(lambda x: x + 1.0, "2.1")
     said = asked(lambda x: (x, x * x), (np.arange(3.0),), answer=lambda x: x)
-    assert said.endswith("expected a pair, each shape (3,), got shape (3,).")
+    assert " expected a pair, each shape (3,), got shape (3,). Read" in said
     assert say(lambda x: (x + 1.0, ...), "2.1").startswith("· 2.1 nothing to check yet")
 
 
@@ -147,7 +147,7 @@ def judged(answer: Any, width: float) -> str:
         (lambda width: 1.5 if width < 2 else width - 9.0, "not above 0: it is."),
         (lambda width: 30.0 if width < 4 else 1.0, "for width=1 your answer, 30, does not do"),
         (lambda width: np.nan, "for width=1 your answer contains NaN. Read section 1.4."),
-        (lambda width: [1.0, 2.0], "for width=1 expected one number, got shape (2,)."),
+        (lambda width: [1.0, 2.0], "an axis too many: axis 0 of yours, of length 2, is to go."),
     ],
 )
 def test_feedback_names_first_fault_without_quoting_a_right_answer(answer: Any, said: str) -> None:
@@ -216,6 +216,56 @@ def test_feedback_names_log_of_underflowed_value(answer: Any, said: str) -> None
 )
 def test_common_mistake_in_one_part_of_a_pair_is_named(answer: Any, said: str) -> None:
     assert say(answer, "2.1").startswith(f"✗ 2.1 {said}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: np.sort(x)[::-1], "values for places: "),
+        (lambda x: np.argsort(-x, axis=0)[:2], "for x="),
+        (
+            lambda x: np.stack([np.argsort(-x)] * 2),
+            "an axis too many: axis 0 of yours, of length 2,",
+        ),
+        (lambda x: 1.0, "one for all: "),
+    ],
+)
+def test_shape_or_kind_of_a_wrong_answer_is_named(answer: Any, said: str) -> None:
+    def order(x: Any) -> Any:
+        return np.argsort(-x)
+
+    cases = ((np.array([0.1, 0.7, 0.4]),), (np.array([0.9, 0.2, 0.5, 0.6]),))
+    assert asked(order, *cases, answer=answer).startswith(f"✗ 1.1 {said}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda width: width**2, "the square: "),
+        (lambda width: np.log(width), "a logarithm: "),
+        (lambda width: 0.51 * width, "half of the width: "),
+        (lambda width: 0.3 * width, "too low: more"),
+    ],
+)
+def test_slip_in_a_measured_answer_is_named_before_its_outcome(answer: Any, said: str) -> None:
+    found = asked(
+        lambda width: width,
+        *((3.0,), (20.0,), (50.0,)),
+        answer=answer,
+        judge=lambda a, width: "" if 0.9 < a / width < 1.1 else "too low",
+        faults={"too low": "more."},
+        is_measured=True,
+        mistakes=mistakes("half of the width: measure both sides.", lambda width: width / 2),
+    )
+    assert found.startswith(f"✗ 1.1 {said}")
+
+
+def test_known_mistake_is_named_though_the_answer_breaks_elsewhere() -> None:
+    """Where the wrong formula or the answer is no number, the other cases decide."""
+    with_slip = mistakes("doubled: once.", lambda x: 2 * np.exp(x) / (x < 600))
+    cases = ((1.0,), (2.0,), (650.0,))
+    said = asked(np.exp, *cases, answer=lambda x: 2 * np.exp(x), mistakes=with_slip)
+    assert said.startswith("✗ 1.1 doubled: ")
 
 
 def test_constant_wrong_answer_is_not_called_a_common_mistake() -> None:

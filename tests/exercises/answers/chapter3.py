@@ -41,6 +41,10 @@ def weights_left(seed: int, count: int, score: Any) -> Any:
     return out
 
 
+def size(fit: Any) -> Any:
+    return abs(fit.mean)
+
+
 RIGHT: list[tuple[str, Any]] = [
     ("3.15", lambda problems: 1.1),
     ("3.2", lambda f, error: math.ceil(F32(f).var(ddof=1) / F32(error) ** 2)),
@@ -54,8 +58,12 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.12", "infinite", lambda f, y: logsumexp_shifted(f, f.mean(axis=1)) - f[range(len(y)), y]),
     ("3.12", "expected", lambda f, y: np.minimum(reference("3.12")(f, y), 1000)),
     ("3.13", "expected", lambda p, k: np.argpartition(-information(p), k - 1)[:k]),
-    ("3.14", "too many weights", lambda seed: weights_left(seed, 19, lambda fit: abs(fit.mean))),
-    ("3.14", "the sine is lost", lambda seed: weights_left(seed, 18, lambda fit: abs(fit.mean))),
+    ("3.14", "too many weights", lambda seed: weights_left(seed, 19, size)),
+    ("3.14", "the sine is lost", lambda seed: weights_left(seed, 18, size)),
+    ("3.14", "a mask", lambda seed: chapter3._low_noise_fit(seed).signal_to_noise > 3),
+    ("3.14", "no weight is negative", lambda seed: abs(weights_left(seed, 18, size))),
+    ("3.15", "no width of the wide part", lambda problems: np.log10(1.1)),
+    ("3.15", "F for σ₁", lambda problems: 130.0),
     ("3.15", "too wide", lambda problems: 1.5),
     ("3.15", "too narrow", lambda problems: 0.1),
     ("3.15", "not above 0", lambda problems: 0.0),

@@ -19,6 +19,7 @@ RIGHT: list[tuple[str, Any]] = [
 
 WRONG: list[tuple[str, str, Any]] = [
     ("4.6", "too high", rescaled(2.0)),
+    ("4.6", "variances", lambda seed: (rescaled(1.0)(seed)[0], rescaled(1.0)(seed)[1] ** 2)),
     ("4.6", "some σ is not above 0", lambda seed: (np.zeros(481), np.full(481, -1.0))),
     ("4.7", "expected", lambda seed, steps: np.array(steps) < 80),
 ]

@@ -32,9 +32,15 @@ def bar(height: float) -> Any:
     return keep
 
 
-def by_size(x: Any, y: Any, noise_std: Any) -> Any:
-    size = abs(np.linalg.lstsq(x, y, rcond=None)[0])
-    return size >= np.sort(size)[-10]
+def by_score(score: Any) -> Any:
+    """Return an answer that keeps ten weights, those of the highest scores of w and its error."""
+
+    def keep(x: Any, y: Any, noise_std: Any) -> Any:
+        errors = noise_std * np.sqrt(np.diag(np.linalg.inv(x.T @ x)))
+        values = score(np.linalg.lstsq(x, y, rcond=None)[0], errors)
+        return values >= np.sort(values)[-10]
+
+    return keep
 
 
 RIGHT: list[tuple[str, Any]] = [
@@ -46,7 +52,7 @@ RIGHT: list[tuple[str, Any]] = [
 WRONG: list[tuple[str, str, Any]] = [
     ("6.1", "expected", lambda m, s: np.log(1 + np.minimum(m**2 / s**2, 1e6)).sum() / 2),
     ("6.6", "expected", lambda x, y, s: reference("6.6")(x, y, max(s, 0.01))),
-    ("6.7", "expected", lambda g: np.log(abs(g) + 1e-8)),
+    ("6.7", "ln|γ|", lambda g: np.log(abs(g) + 1e-8)),
     ("6.10", "worse than one prior", lambda x, y, s: np.ones(x.shape[::2])),
     ("6.10", "no weight has room", lambda x, y, s: 0.0 * np.ones(x.shape[::2])),
     (
@@ -59,6 +65,10 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.10", "no standard deviations", lambda x, y, s: -each_prior(x, y, s)),
     ("6.11", "useless weights are kept", bar(1.0)),
     ("6.11", "useful weights are thrown away", bar(6.0)),
-    ("6.11", "useless ones kept", by_size),
+    ("6.11", "useless ones kept", lambda x, y, s: np.arange(40) < 10),
+    ("6.11", "the units are used", by_score(lambda w, se: abs(w))),
+    ("6.11", "the sign is used", by_score(lambda w, se: w / se)),
+    ("6.11", "divided by the variance", by_score(lambda w, se: abs(w) / se**2)),
+    ("6.11", "the useless ones are kept", by_score(lambda w, se: -abs(w / se))),
     ("6.11", "neither yes nor no", lambda x, y, s: x[0]),
 ]
