@@ -18,7 +18,7 @@ async function film() {
     $("told").textContent = say("noFilm");
     return 0;
   }
-  const recorder = new MediaRecorder(sheet.captureStream(30), { mimeType: kind, videoBitsPerSecond: 4e5 }), parts = [];
+  const recorder = new MediaRecorder(sheet.captureStream(30), { mimeType: kind, videoBitsPerSecond: 1.4e5 }), parts = [];
   recorder.ondataavailable = ({ data }) => parts.push(data);
   const ended = new Promise((resolve) => (recorder.onstop = resolve));
   recorder.start();

@@ -1,5 +1,6 @@
 """Test how the page is used: its controls, its address, embedded, the tour, and draw first."""
 
+import base64
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -305,7 +306,18 @@ def test_film_is_saved_and_link_is_coded(browser: Browser) -> None:
     with page.expect_download() as saved:
         page.click("#record")
     assert saved.value.suggested_filename == "bayes-map-map.webm"
-    assert saved.value.path().stat().st_size > 3000
+    coded = base64.b64encode(saved.value.path().read_bytes()).decode()
+    assert 3000 < len(coded) < 200_000
+    found, wanted = page.evaluate(
+        """(coded) => new Promise((resolve) => {
+        const video = document.createElement("video");
+        const wanted = panels.reduce((sum, {canvas}) => sum + canvas.width, 0);
+        video.onloadedmetadata = () => resolve([video.videoWidth, wanted]);
+        video.src = `data:video/webm;base64,${coded}`;
+    })""",
+        coded,
+    )
+    assert abs(found - wanted) <= 1
     page.click("#share")
     dark = page.evaluate("""() => {
         const {width} = $("code"), code = leanQr.generate($("text").value);
