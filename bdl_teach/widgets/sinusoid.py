@@ -129,7 +129,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         self._history = plots.HistoryPanel(history, longer=True)
         self._drawn = history.plot([], [], "-", color=plots.ORANGE, lw=1.2, label="F, drawn")[0]
         plots.legend_above(history, columns=2)
-        self._parts = PartsPanel(parts, "Distance to the\ntrue posterior", "in units of y", _PARTS)
+        self._parts = PartsPanel(parts, "Distance to\nthe posterior", "in units of y", _PARTS)
         self._make_weight_panel(weights)
         canvas.animate([*self._spread.artists, *self._history.artists, self._drawn])
         canvas.animate([*self._weights.artists, *self._parts.artists])
