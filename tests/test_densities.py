@@ -41,22 +41,6 @@ def test_gaussian_kl_equals_tfp_and_is_never_negative(mu_q, sigma_q, mu_p, sigma
     assert kl >= -1e-12
 
 
-def test_gaussian_nll_equals_tfp():
-    y, mean, var = np.random.default_rng(0).uniform(0.1, 5.0, (3, 50))
-    expected = -tfd.Normal(mean, np.sqrt(var)).log_prob(y).numpy()
-    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("sigma1", "sigma2", "pi"), [(1.5, 0.1, 0.5), (1.0, 0.0025, 0.25)])
-def test_scale_mixture_log_prob_equals_tfp(sigma1, sigma2, pi):
-    reference = tfd.MixtureSameFamily(
-        tfd.Categorical(probs=np.array([pi, 1.0 - pi])),
-        tfd.Normal(np.zeros(2), np.array([sigma1, sigma2])),
-    )
-    log_prob = ScaleMixture(sigma1, sigma2, pi).log_prob(WEIGHTS)
-    np.testing.assert_allclose(log_prob, reference.log_prob(WEIGHTS), rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("prior", "allowed"),  # the errors that the docstring states
     [
@@ -111,29 +95,6 @@ def test_samples_of_prior_have_its_standard_deviation(prior):
     assert abs(w.std() - prior.std) < 5 * error
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
     np.testing.assert_allclose(prior.density(w), np.exp(prior.log_prob(w)))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: densities.gaussian_kl(0.0, 0.0, 0.0, 1.0), "sigma_q: expected finite numbers > 0"),
-        (lambda: densities.gaussian_nll(0.0, 0.0, [2.0, 0.0]), "var: expected finite numbers > 0"),
-        (lambda: densities.scale_mixture_log_prob(0.0, 0.0, 0.1, 0.5), "sigma1: expected finite"),
-        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, np.nan, 0.5), "sigma2: expected"),
-        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, 1.1), "pi: expected a number in"),
-        (
-            lambda: densities.gaussian_nll([1, 2, 3], [1, 2], 1),
-            r".*y \(3,\), mean \(2,\), var \(\)",
-        ),
-        (lambda: ScaleMixture(sigma1=0.0), "sigma1: expected a finite number > 0"),
-        (lambda: ScaleMixture(pi=1.1), "pi: expected a number in"),
-        (lambda: Gaussian(0.0), "sigma: expected a finite number > 0"),
-        (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),
-    ],
-)
-def test_invalid_density_argument_is_refused(call, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        call()
 
 
 def test_prior_precision_is_positive_and_is_cost_slope_divided_by_weight():

@@ -18,12 +18,3 @@ def test_bumps_are_gaussian_densities_three_quarters_of_a_gap_wide():
     centres = np.linspace(-1.0, 1.0, 5)
     expected = np.exp(-((X - centres) ** 2) / (2 * (0.75 * 0.5) ** 2))
     np.testing.assert_allclose(features.bumps(X, 5), expected)
-
-
-@pytest.mark.parametrize(
-    ("kind", "x", "d"),
-    [("splines", X, 3), ("bumps", X, 1), ("polynomial", X, 0), ("bumps", X[:, 0], 3)],
-)
-def test_invalid_feature_arguments_are_refused(kind: str, x: object, d: int) -> None:
-    with pytest.raises(ValueError, match="expected.*got"):
-        features.design(kind, x, d)

@@ -158,15 +158,6 @@ def test_metadata_citation_and_changelog_name_the_same_version() -> None:
     assert versions == {bdl_teach.__version__}
 
 
-def test_citation_file_has_its_required_fields() -> None:
-    """Check the fields that the Citation File Format requires, and the licence."""
-    assert CITATION["cff-version"] == "1.2.0" and CITATION["message"] and CITATION["authors"]
-    assert CITATION["title"].startswith(PROJECT["name"])
-    assert CITATION["license"] == PROJECT["license"] == "Apache-2.0"
-    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
-    assert str(CITATION["date-released"]) in CHANGELOG
-
-
 def tracked(*patterns: str) -> list[Path]:
     """Return the text files under version control; skip the test outside a git checkout."""
     listing = subprocess.run(

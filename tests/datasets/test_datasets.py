@@ -95,11 +95,6 @@ def test_real_data_sets_have_their_published_sizes(name):
     assert np.isfinite(x).all() and np.isfinite(y).all()
 
 
-def test_unknown_name_of_a_uci_set_is_refused():
-    with pytest.raises(ValueError, match="name: expected one of boston, .*got 'mnist'"):
-        datasets.uci("mnist")
-
-
 def test_digits_load_without_a_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "nothing"))
     digits = datasets.digits()
@@ -140,15 +135,3 @@ def test_split_without_training_or_test_rows_is_refused(bad):
     (name,) = bad
     with pytest.raises(ValueError, match=f"^{name}: expected.*got"):
         datasets.splits(**{"n": 10, **bad})
-
-
-def test_repr_of_data_is_one_short_line():
-    pictures = np.zeros((700, 8, 8)), np.zeros(700, int)
-    for data, words in (
-        (datasets.sinusoid(500), ("Regression1D(", "x [500, 1]")),
-        (datasets.Images("digits", *pictures, tuple("0123456789")), ("Images(", "images [700, 8,")),
-        (datasets.Table("t", np.zeros((90, 40)), np.zeros(90), ("f",) * 40), ("Table(", "x [90,")),
-        (datasets.read_points("1 2\n3 4\n5 7"), ("Points(", "x [3]")),
-    ):
-        said = repr(data)
-        assert all(word in said for word in words) and len(said) <= 200 and "\n" not in said

@@ -28,7 +28,6 @@ from evidence.measured import (
     chapter4,
     chapter8,
     chapter10,
-    network_bandits,
     ticks,
     wide_networks,
 )
@@ -156,12 +155,6 @@ def swap(one: Place, other: Place) -> None:
     one.holder[one.key], other.holder[other.key] = b, a
 
 
-def test_words_of_a_measure_say_difference_or_quotient() -> None:
-    for _, one in CLAIMS:
-        assert not one.less or " − " in one.measure, one.id
-        assert not one.over or " over " in one.measure, one.id
-
-
 # Figures of planted predictions, in closed form
 
 LEFT = np.array([-1.0, -0.4, 0.0, 0.4, 1.0])[:, None]  # inputs, two of them outside the data
@@ -279,12 +272,6 @@ def test_a_tick_is_compared_with_the_lowest_of_it_and_the_long_runs() -> None:
     assert (told["quiet"], told["paper"]) == (4.0, 1.0)
 
 
-def test_a_fit_has_arrived_within_20_nats_of_the_lowest_long_run() -> None:
-    each = [(19.0, True), (21.0, True), (21.0, False), (19.0, False)]
-    told = ticks.shares_of_fits([ticks.Arrival(f, [0.0, 30.0], said) for f, said in each])
-    assert told == {"arrived": 0.5, "on-the-way": 0.5, "knows": 0.5, "mistaken": 0.25}
-
-
 def test_mixture_of_prior_codes_is_the_prior() -> None:
     z = np.random.default_rng(0).standard_normal((400, 2))
     assert autoencoders._misfit(0 * z, 0 * z + 1, z) == pytest.approx(0.0)
@@ -298,16 +285,6 @@ def test_bandit_learns_only_the_rewards_of_what_it_ate(monkeypatch: pytest.Monke
     monkeypatch.setattr(bandits, "functions", lambda _, x, seed: 99 * np.sign(x[:, 0]))
     bandits.play("greedy", World(0))
     assert len(seen[-1]) > 20 and (seen[-1] > 0).all(), "it eats where x > 0"
-
-
-def test_bandits_are_compared_data_set_by_data_set() -> None:
-    lost = {agent: [1.0, 3.0] for agent in bandits.AGENTS} | {"bbb": [1.0, 2.0]}
-    told = network_bandits.mean_regrets(lost)
-    assert told["bbb-less"] == told["bbb-same"] == 0.5
-    assert told["bbb"] == 1.5 and told["laplace-part"] == 2.0 / 3.5
-    rounds = {name: k * np.arange(1.0, 2001.0) for k, name in enumerate(network_bandits.POLICIES)}
-    told = network_bandits.total_and_late(rounds)
-    assert (told["thompson"], told["thompson-late"], told["least"]) == (4000.0, 2.0, 0.0)
 
 
 def test_distance_of_nuts_is_between_two_halves_of_its_chains(runs: dict[str, Run]) -> None:

@@ -25,7 +25,6 @@ from evidence.papers import (
     california,
     eb_alzheimers,
     ensemble_uci,
-    grad_variance,
     ood_controls,
     ood_fashion,
     pbp_uci,
@@ -384,41 +383,6 @@ def test_scores_of_each_network_kind_equal_their_definitions(lab: Lab) -> None:
     assert told["ordinary"]["energy"] == pytest.approx(auroc(low, PICTURES[test], OTHER[:20]))
 
 
-def test_networks_of_two_kinds_are_compared_seed_by_seed() -> None:
-    """Seed 2 has no ordinary network yet: it counts for the mean but for no difference."""
-    seen = {"ordinary": {1: 0.9, 0: 0.8}, "ensemble": {2: 0.97, 0: 0.9, 1: 0.85}}
-    done = [
-        (
-            {"pictures": "60,000", "network": network, "seed": seed},
-            {"accuracy": 1.0, "nll": 2 * value, "entropy": value},
-        )
-        for network, values in seen.items()
-        for seed, value in values.items()
-    ]
-    rows = {(row.label, row.quantity): row for row in ood_controls.summarise(done)}
-    one = rows["60,000 pictures, ordinary", "AUROC, entropy"]
-    assert (one.published, one.verdict) == ("0.843", "+0.007, another network")
-    assert (one.ours, one.n) == (pytest.approx(0.85), 2)
-    more = rows["60,000 pictures, ensemble − ordinary", "NLL"]
-    assert (more.ours, more.n, more.published) == (pytest.approx(0.05), 2, "")
-    assert more.standard_error == pytest.approx(0.15)
-    assert not any("BBB" in label or "720" in label for label, _ in rows)
-
-
-def test_alzheimers_rows_are_means_over_splits_beside_published_numbers() -> None:
-    scores = np.random.default_rng(1).uniform(0.8, 0.9, (5, 2))
-    done = [
-        ({"model": "eb_source", "width": 1, "split": k}, {"train": train, "test": test})
-        for k, (train, test) in enumerate(scores)
-    ]
-    gap = scores[:, 0] - scores[:, 1]
-    for row, values, held in zip(
-        eb_alzheimers.summarise(done), (*scores.T, gap), ("0.809", "0.792", "0.017"), strict=False
-    ):
-        assert (row.ours, row.n, row.published) == (pytest.approx(values.mean()), 5, held)
-        assert row.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(5))
-
-
 def test_auroc_agrees_with_the_paper_within_t_interval_or_a_hundredth() -> None:
     """The interval is two-sided, of 95 %, with n − 1 degrees of freedom."""
     reach = 2.776 * math.sqrt(2) * 0.02
@@ -426,17 +390,6 @@ def test_auroc_agrees_with_the_paper_within_t_interval_or_a_hundredth() -> None:
     assert eb_alzheimers._verdict(-1.005 * reach, 0.02, 5).startswith("lower: -")
     assert eb_alzheimers._verdict(-0.01, 0.0, 5) == "agrees: -0.010"
     assert eb_alzheimers._verdict(0.0101, math.nan, 1) == "higher: +0.010"
-
-
-def test_fashion_rows_are_compared_with_the_published_numbers() -> None:
-    few, source = "few, pixels 0-1", "source, pixels 0-1"
-    done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]
-    done.append(({"setting": source}, {"variance 7": 0.7}))
-    rows = {(row.label, row.quantity): row for row in ood_fashion.summarise(done)}
-    best, held = rows[few, "information 30"], rows[source, "variance 7"]
-    assert (best.ours, best.standard_error) == (pytest.approx(0.96), pytest.approx(0.02))
-    assert (best.n, best.verdict, best.published) == (2, "reaches 0.95", "")
-    assert (held.published, held.verdict) == (".971", "-0.271 with 720 pictures")
 
 
 def test_ensemble_rows_are_judged_by_the_printed_deviation_over_root_n() -> None:
@@ -451,24 +404,3 @@ def test_ensemble_rows_are_judged_by_the_printed_deviation_over_root_n() -> None
     assert rows[2].published == rows[2].verdict == ""
     assert ensemble_uci._verdict("0.09±0.00", rows[0]._replace(ours=0.0949)) == "agrees as printed"
     assert ensemble_uci._verdict("0.09±0.00", rows[0]._replace(ours=0.0951)) == "differs"
-
-
-def test_gradient_rows_are_means_over_minibatches_beside_theory() -> None:
-    def figures(var: float, bias: float) -> dict[str, float]:
-        one = {"": var, "_theory": 2.0, "_error": 0.3, "_bias": bias}
-        return {f"{name}{end}": value for name in ("mu", "sigma") for end, value in one.items()}
-
-    done = [
-        ({"kind": kind, "size": 4, "seed": k, "n_draws": 9}, figures(factor * var, bias))
-        for kind, factor in (("shared", 4.0), ("local", 1.0))
-        for k, (var, bias) in enumerate([(2.0, 1.0), (3.0, -2.0)])
-    ]
-    rows = {(row.label, row.quantity): row for row in grad_variance.summarise(done)}
-    row = rows["M = 4, local", "Var d/dμ"]
-    assert (row.ours, row.published, row.n) == (2.5, "2", 2)
-    assert row.standard_error == pytest.approx(math.hypot(0.3, 0.3) / 2)
-    assert row.verdict == "agrees: 2.4 SE"
-    assert rows["M = 4, shared : local", "ratio of Var d/dμ"].ours == 4.0
-    bias = rows["local", "bias / its error, rms"]
-    assert (bias.ours, bias.n) == (pytest.approx(math.sqrt(2.5)), 4)
-    assert bias.standard_error == pytest.approx(8**-0.5)

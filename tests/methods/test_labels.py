@@ -14,7 +14,6 @@ from scipy.special import expit
 
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import local_reparam, low_rank
-from bdl_teach.predictive import BernoulliPredictive
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(0.0, 2.0, (12, 1))
@@ -77,24 +76,3 @@ def test_full_rank_classifier_finds_the_correlation():
     assert free_energy(fit.mean, fit.cov) == pytest.approx(energy, abs=0.02)
     assert fit.cost(40_000).total == pytest.approx(free_energy(fit.mean, fit.cov), abs=0.03)
     np.testing.assert_allclose(fit.cov, cov, rtol=0.15)
-
-
-def test_swag_classifier_has_its_mean_near_the_mode():
-    """The mode is that of likelihood times prior."""
-    fit = low_rank.swag(X, LABELS, rank=2, **LINEAR)
-
-    def cost(w: Any) -> Any:
-        return nll(DESIGN @ w, LABELS[:, 0]).sum() + w @ w / (2 * PRIOR_STD**2)
-
-    mode = optimize.minimize(cost, np.zeros(2)).x
-    np.testing.assert_allclose(fit.mean, mode, atol=0.3)
-    assert fit.likelihood == "bernoulli"
-
-
-def test_classifier_prediction_is_the_mean_of_the_sigmoids():
-    fit = quiet()
-    said = fit.predict(X, n_samples=4000)
-    assert isinstance(said, BernoulliPredictive)
-    spread = np.sqrt(DESIGN**2 @ fit.std**2)
-    exact = expit((DESIGN @ fit.mean)[:, None] + spread[:, None] * NODES) @ SHARES
-    np.testing.assert_allclose(said.probability, exact, atol=0.02)

@@ -162,12 +162,6 @@ def test_noise_that_does_not_exist_cannot_be_learnt(change):
         point.fit(X, (Y > 0) * 1.0, noise_std=HalfNormal(1.0), **change)
 
 
-@pytest.mark.parametrize("name", ["laplace", "bbb", "ensemble", "dropout", "eb", "lowest"])
-def test_only_some_methods_have_two_heads(name):
-    with pytest.raises(ValueError, match=r"^likelihood: expected one of gaussian, bernoulli, got"):
-        CATALOGUE[name].fit(X, Y, likelihood="heteroscedastic")
-
-
 def test_a_prediction_uses_the_noise_of_each_draw():
     fit = mcmc.hmc(X, Y, noise_std=HalfNormal(2.0), n_samples=50, **LINEAR)
     for seen in (fit.predict(X), fit.predict(X, 30, seed=3)):

@@ -16,7 +16,6 @@ from bdl_teach.methods import (
     _mean_field,
     _rao_blackwell,
     bbb,
-    empirical_bayes,
     local_reparam,
 )
 from bdl_teach.methods.bbb import Capacity
@@ -148,11 +147,6 @@ def test_new_values_do_not_compile_the_search_again() -> None:
     assert trace_count() == before
 
 
-def test_padding_does_not_change_the_search() -> None:
-    padded, exact = lowest(capacity=Capacity(40, (9,), 1)), lowest()
-    np.testing.assert_allclose(padded.starts_free_energy, exact.starts_free_energy, atol=0.5)
-
-
 def test_unfinished_fit_has_not_converged_and_training_lowers_it() -> None:
     fit = lowest(steps=20)
     assert not fit.converged
@@ -196,10 +190,6 @@ def test_search_also_takes_labels_and_other_depths(changes: dict[str, Any]) -> N
     assert fit.exact == (changes == {"hidden_units": ()})
     assert fit.free_energy == fit.starts_free_energy.min()
     assert fit.refined(10).free_energy <= fit.free_energy
-
-
-def test_free_energy_of_a_learnt_prior_is_estimated() -> None:
-    assert not empirical_bayes.fit(X, Y, hidden_units=(3,), steps=10).exact
 
 
 def test_search_rejects_what_it_cannot_do() -> None:

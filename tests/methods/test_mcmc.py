@@ -113,60 +113,6 @@ def test_chain_density_is_the_joint_density_of_data_and_weights(prior):
         np.testing.assert_allclose(slope, expected.T, rtol=2e-3, atol=2e-3 * np.abs(slope).max())
 
 
-@pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
-def test_chains_are_finite_and_report_the_joint_density_where_controls_end(likelihood):
-    y, before = ((Y > -0.4) * 1.0 if likelihood == "bernoulli" else Y), None
-    for prior in ENDS[:-2]:
-        for noise_std in (0.1, 3.0):
-            given = {**WINDOWED, "prior": prior, "noise_std": noise_std, "n_samples": 8}
-            fit = mcmc.hmc(X, y, likelihood=likelihood, **given)
-            assert np.isfinite(fit.outputs(GRID)).all()
-            exact = joint(fit.weights, y, fit.network, likelihood, prior, noise_std)
-            np.testing.assert_allclose(fit.log_density, exact, rtol=1e-4, atol=1e-3)
-            assert before in (None, trace_count()), "a value of the prior compiled a program"
-            before = trace_count()
-
-
-WITH_GAP = datasets.sinusoid(gap=(0.1, 0.4))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("labels", "prior", "units"),
-    [
-        (True, Gaussian(2.0), (6,)),
-        (False, Gaussian(3.0), (20,)),
-        (False, ScaleMixture(), (20,)),
-    ],
-    ids=str,
-)
-def test_hmc_agrees_with_nuts(labels, prior, units):
-    """Compare mean and sd of the function, in the data, the gap and outside."""
-    y = (WITH_GAP.y > 2.0) * 1.0 if labels else WITH_GAP.y
-    given = {"prior": prior, "hidden_units": units}
-    given |= {"likelihood": "bernoulli"} if labels else {}
-    room = mcmc.Capacity(40, (units[0] + 2,), 1)  # padded points and units must not matter
-    ours = mcmc.hmc(WITH_GAP.x, y, n_samples=500, n_chains=16, capacity=room, **given)
-    theirs = mcmc.nuts(WITH_GAP.x, y, n_samples=400, n_chains=8, **given)
-    grid = np.linspace(-0.7, 0.7, 15)[:, None]
-    z = z_scores(ours.outputs(grid), theirs.outputs(grid))
-    assert np.sqrt((z**2).mean()) < 2.0, z
-
-
-def z_scores(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return by how many standard errors means and variances of draws ``[chains, s, m]`` differ.
-
-    Errors are those of the chains' means: the effective sample size misses rarely visited regions.
-    """
-    away = one.mean((0, 1)) / 2 + other.mean((0, 1)) / 2
-    z = []
-    for moment in (lambda f: f, lambda f: (f - away) ** 2):
-        means = [moment(f).mean(axis=1) for f in (one, other)]
-        error = np.sqrt(sum(m.var(axis=0, ddof=1) / len(m) for m in means))
-        z.append((means[0].mean(axis=0) - means[1].mean(axis=0)) / error)
-    return np.array(z)
-
-
 # Window by window
 
 

@@ -209,18 +209,6 @@ def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
     assert page.evaluate(cut) == []
 
 
-def test_print_pdf_repeats_no_step(decks: dict[str, Shown], tmp_path: Path) -> None:
-    """Append ``?print-pdf``, reveal.js' own way, to the address of a deck with steps."""
-    page = decks["04_how_right_is_it"].page
-    count = page.evaluate("() => Reveal.getTotalSlides()")
-    page.goto(page.url.partition("#")[0] + "?print-pdf", wait_until="commit")
-    page.wait_for_function("() => document.querySelectorAll('.pdf-page').length > 0")
-    page.wait_for_timeout(500)
-    pages = "() => document.querySelectorAll('.pdf-page').length"
-    hidden = "() => document.querySelectorAll('.pdf-page .fragment:not(.visible)').length"
-    assert page.evaluate(pages) == count and page.evaluate(hidden) == 0
-
-
 def test_speaker_window_shows_the_notes_of_the_slide(
     browser: Browser, lectures: dict[str, Path]
 ) -> None:

@@ -1,7 +1,6 @@
 """Test controls, presets, question and letters of every explorer, without any fit."""
 
 import html
-import math
 import subprocess
 import sys
 from typing import Any
@@ -103,19 +102,6 @@ def test_at_most_ten_things_to_press_are_open_at_first(idle: Explorer[Any]) -> N
     folded = [one for row in rows for one in row if not (is_one_row and one in toggles)]
     assert len(folded) + is_one_row <= 15
     assert texts.question is None or texts.question.control in shown
-
-
-def test_sliders_have_steps_at_the_values_of_presets_and_missions(idle: Explorer[Any]) -> None:
-    settings = [idle.state(), *(values for _, values in idle.PRESETS.values())]
-    settings += [mission.way for mission in idle.MISSIONS]
-    if idle.QUESTION.target is not None:
-        settings.append({idle.QUESTION.control: idle.QUESTION.target})
-    for name, value in (item for values in settings for item in values.items()):
-        control = idle._view.controls[name]
-        if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
-            at = math.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
-            steps = (at - control.min) / control.step
-            assert abs(steps - round(steps)) < 1e-6, (name, value)
 
 
 def test_code_of_the_share_button_rebuilds_a_preset_and_its_panel(

@@ -242,12 +242,3 @@ def test_every_condition_of_a_mission_is_necessary(idle: Explorer[Any]) -> None:
         for name in mission.leave:
             (said,) = mission.missing({**state, name: "elsewhere"}, readings)
             assert name == "data" or f"{{{name}}}" in said
-
-
-def test_model_needs_no_thread_no_panels_and_changes_nothing(idle: Explorer[Any]) -> None:
-    model, state = idle.MODEL(), idle.state()
-    before = dict(vars(model))
-    result = model.compute(state)
-    assert model.readings(result).keys() and model.words(result) is not None
-    assert model.idle(state) <= state.keys()
-    assert vars(model) == before, "the worker alone changes attributes"

@@ -142,16 +142,6 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
         assert not any("_off_" in name for name in explorer.readings())
 
 
-def test_both_panels_have_the_units_of_a_table(pair: RivalsExplorer) -> None:
-    x = np.linspace(100.0, 300.0, 12)
-    pair.set(**{**PAIR, "data": (x, 40 * np.sin(x / 30))}).png()
-    for title in (*PLACES, "How unsure, by x"):
-        ticks = [tick.get_text() for tick in panel(pair, title).get_xticklabels()]
-        assert "200" in ticks, title
-    assert "true function" not in legend_labels(panel(pair, "first"))
-    pair.set(data=None)
-
-
 def test_sentence_names_the_methods_that_hold_least_and_most_in_the_gap(
     comparison: ComparisonExplorer,
 ) -> None:

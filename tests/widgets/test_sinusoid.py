@@ -1,6 +1,5 @@
 """Test the sinusoid explorer: its picture, readings, question, prior functions and hovering."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from explorer_claims import (
 
 from bdl_teach import calibration, datasets, plots
 from bdl_teach.densities import ScaleMixture
-from bdl_teach.problems import COST_DRAWS, Problem
+from bdl_teach.problems import COST_DRAWS
 from bdl_teach.widgets import SinusoidExplorer
 
 ARTICLE = SinusoidExplorer.DEFAULTS
@@ -128,29 +127,6 @@ def test_prior_functions_are_networks_drawn_from_the_prior(explorer: SinusoidExp
     assert not artist(ax, label).get_visible()
 
 
-def test_true_posterior_depends_only_on_the_controls_of_the_model(
-    explorer: SinusoidExplorer, nuts: dict[str, Any]
-) -> None:
-    explorer.set(nuts=True)
-    assert nuts["problem"] == Problem.of(ARTICLE, layers=2)
-    state = explorer.state()
-
-    def problem_with(**values: Any) -> Any:
-        explorer._worker.model.complete({**state, **values}, explorer.result)
-        return nuts["problem"]
-
-    problem = problem_with()
-    for name, value in {"n_predictions": 20, "kl_weight": 0.1, "n_samples": 2}.items():
-        assert problem_with(**{name: value}) == problem, name
-    for name, value in {
-        "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
-        "data": ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0)),
-    }.items():  # fmt: skip
-        assert problem_with(**{name: value}) != problem, name
-    explorer.set(nuts=False)
-    assert nuts["problem"] is None
-
-
 def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
@@ -196,10 +172,3 @@ def test_noise_of_the_descent_can_be_seen(explorer: SinusoidExplorer) -> None:
         assert low < last.min() and last.max() < high
         rough.append(np.abs(np.diff(last)).mean() / (high - low))
     assert rough[0] > 0.01 and rough[0] > 1.5 * rough[1]
-
-
-def test_sentence_says_that_f_still_falls_after_longer_training(explorer: SinusoidExplorer) -> None:
-    model, quick = explorer._worker.model, explorer.set(nuts=False).result
-    said = {gain: model.words(replace(quick, trained=True, gain=gain)) for gain in (11.0, 9.0)}
-    assert said[11.0]["stage"] == "{falls}" and said[9.0]["stage"] != "{falls}"
-    assert "F still falls" in model.TEXTS.status["falls"]

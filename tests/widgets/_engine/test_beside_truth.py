@@ -194,9 +194,3 @@ def test_report_says_that_a_chain_did_not_move(made: Any) -> None:
     chains.ask(Problem())
     gold = chains.go_on(800)
     assert "not yet mixed (a chain did not move); the means" in gold.report and not gold.mixed
-
-
-def test_other_seeds_are_sampled_until_their_chains_mix(made: Any) -> None:
-    """The chains of this test stand apart for their first 300 draws."""
-    chains = made(lambda t, c: noise(t, c) + 3.0 * c * (t < 300))
-    assert draws_of(chains.whole(Problem(seed=1))) > beside_truth.FIRST

@@ -19,7 +19,6 @@ from PIL import Image
 from bdl_teach import DivergedError
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.model import Model
 from bdl_teach.widgets._engine.worker import Worker
 from tests.waiting import until
 from tests.widgets._engine.toy import START, Toy, ToyModel
@@ -354,20 +353,6 @@ def test_value_set_during_a_resize_is_fitted_and_shown(
     assert taken.wait(60)
     monkeypatch.setattr(toy._worker.mailbox, "put", late)
     assert toy.set(n=9).result == 9
-
-
-def test_model_without_a_required_method_is_refused() -> None:
-    class Lame(Model[float]):
-        TEXTS = ToyModel.TEXTS
-
-    with pytest.raises(TypeError, match=r"Lame with abstract methods compute, draw, make_panels"):
-        Explorer.of("Lame", Lame)()
-
-
-def test_only_the_workers_thread_may_change_what_it_owns(toy: Toy) -> None:
-    for part in toy._worker._owned:
-        with pytest.raises(RuntimeError, match=r"expected its owner, thread \d+, to assign it"):
-            part.value = 1
 
 
 def test_failure_of_a_moved_slider_stays_when_the_hand_rests(

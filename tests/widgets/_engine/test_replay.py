@@ -51,17 +51,6 @@ def at(explorer: Trained, frame: int) -> Trained:
     return explorer.wait()
 
 
-def test_replayed_frame_changes_neither_state_nor_result(trained: Trained) -> None:
-    state, result, ticks = trained.state(), trained.result, trained.ticks
-    for frame in (0, 2, 3):
-        at(trained, frame)
-        assert trained.height == STEPS[frame]
-        assert trained.status == f"Step {STEPS[frame]} of 8: Height {STEPS[frame]}."
-        assert (trained.state(), trained.ticks, trained.result) == (state, ticks, result)
-        assert trained._view._acts["undo"].disabled and trained.code() == "widgets.Trained(n=8)"
-    until(lambda: trained._view.picture.alt.endswith("Height 4."), "the alt text of the frame")
-
-
 def test_moved_control_ends_replay_and_shows_the_fit(trained: Trained) -> None:
     trained.set(n=4)
     for act in (
