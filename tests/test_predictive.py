@@ -31,14 +31,6 @@ def draw(n_samples: int, seed: int = 1) -> np.ndarray:
     return predictive.evaluate_weights(NETWORK, weights, GRID)
 
 
-def test_total_variance_is_epistemic_plus_aleatoric():
-    p = two_humps()
-    np.testing.assert_allclose(p.total_std**2, p.epistemic_std**2 + p.aleatoric_std**2)
-    np.testing.assert_allclose(p.epistemic_std, p.samples.std(axis=0))
-    np.testing.assert_allclose(p.mean, p.samples.mean(axis=0))
-    np.testing.assert_allclose(p.aleatoric_std, 0.5)
-
-
 def test_mc_error_is_the_standard_error_of_the_mean():
     for n in (2, 40):
         p = Predictive.from_samples(two_humps().samples[:n], 0.5)

@@ -48,8 +48,15 @@ def test_maximum_likelihood_of_a_linear_model_has_the_mean_square_of_the_residua
     assert fit.history["loss"][-1] == pytest.approx(nll, abs=1e-3)
 
 
-@pytest.mark.parametrize("scale", [0.4, math.inf])
-@pytest.mark.parametrize("sampler", ["hmc", "nuts"])
+@pytest.mark.parametrize(
+    ("sampler", "scale"),
+    [
+        ("hmc", 0.4),
+        pytest.param("hmc", math.inf, marks=pytest.mark.slow),
+        pytest.param("nuts", 0.4, marks=pytest.mark.slow),
+        ("nuts", math.inf),
+    ],
+)
 def test_chains_sample_the_exact_marginal_of_a_linear_models_noise(sampler, scale):
     """p(σ | D) ∝ P(D | σ) P(σ), where the evidence P(D | σ) of a linear model is known."""
     log_std = np.linspace(-2.5, 1.5, 3001)

@@ -162,28 +162,6 @@ def test_lecture_is_short_and_has_notes_on_each_slide(
 
 
 @pytest.mark.parametrize("name", LECTURES)
-def test_arrows_show_each_slide_once(
-    browser: Browser, lectures: dict[str, Path], name: str
-) -> None:
-    page = show(browser, lectures[name]).ready().page
-    where = "() => Reveal.getIndices().h"
-    last = page.evaluate("() => Reveal.getTotalSlides()") - 1
-    for key, first, end in (("ArrowRight", 0, last), ("ArrowLeft", last, 0)):
-        page.keyboard.press("Home" if key == "ArrowRight" else "End")
-        seen = [page.evaluate(where)]
-        for _ in range(last):
-            page.keyboard.press(key)
-            seen.append(page.evaluate(where))
-        assert seen == list(range(first, end + (1 if first == 0 else -1), 1 if first == 0 else -1))
-    page.keyboard.press("o")
-    inside = """() => Reveal.getSlides().filter((slide) => {
-      const {left, top, right, bottom, width} = slide.getBoundingClientRect();
-      return width > 100 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
-    }).length"""
-    assert page.evaluate(inside) == last + 1
-
-
-@pytest.mark.parametrize("name", LECTURES)
 def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
     browser: Browser, lectures: dict[str, Path], name: str
 ) -> None:
@@ -207,18 +185,6 @@ def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
     assert page.evaluate(cut) == []
     page.evaluate("() => document.body.classList.add('handout')")
     assert page.evaluate(cut) == []
-
-
-def test_speaker_window_shows_the_notes_of_the_slide(
-    browser: Browser, lectures: dict[str, Path]
-) -> None:
-    page = show(browser, lectures["03_bayes_by_backprop"]).ready().page
-    page.evaluate("() => Reveal.slide(2)")
-    with page.expect_popup() as opened:
-        page.keyboard.press("s")
-    window = opened.value
-    window.wait_for_function("() => document.body.innerText.includes('Minutes 0 to 4 of 50')")
-    window.close()
 
 
 def test_pictures_are_written_with_captions_licence_and_source(tmp_path: Path) -> None:
