@@ -142,7 +142,14 @@ def test_laplace_ends_at_the_mode_of_weights_and_noise():
     assert fit.history["loss"][-1] == pytest.approx(loss, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", [n for n in CATALOGUE if "noise_std" in CATALOGUE[n].takes])
+def learning() -> list[Any]:
+    """Return the methods with a noise as parameters, marked slow where the fit takes long."""
+    names = [name for name, method in CATALOGUE.items() if "noise_std" in method.takes]
+    background = {name for name in names if CATALOGUE[name].pace == "background"}
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n in background)) for n in names]
+
+
+@pytest.mark.parametrize("name", learning())
 def test_each_method_learns_the_noise_or_refuses_by_name(name):
     few = {"steps": 60, "n_samples": 8, "n_warmup": 20, "n_leapfrog": 3, "starts": 4}
     given = {**NETWORK, **(few if name != "lowest" else {}), "noise_std": HalfNormal(5.0)}
@@ -205,7 +212,7 @@ def test_two_heads_expected_cost_is_the_mean_over_independent_heads():
     assert abs(each.mean() - found) < 5 * each.std() / np.sqrt(len(each))
 
 
-@pytest.mark.parametrize("estimator", ["point", "local", "flipout", "quiet", "hmc"])
+@pytest.mark.parametrize("estimator", ["point", "quiet", "hmc"])
 def test_two_heads_find_a_noise_that_grows_with_x(estimator):
     rng = np.random.default_rng(3)
     x = rng.uniform(-1.0, 1.0, (400, 1))

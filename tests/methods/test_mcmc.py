@@ -29,7 +29,10 @@ def with_ones(x: np.ndarray) -> np.ndarray:
     return np.hstack([x, np.ones_like(x)])
 
 
-@pytest.fixture(scope="module", params=["nuts", "hmc"])
+NUTS = pytest.param("nuts", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=[NUTS, "hmc"])
 def linear(request) -> mcmc.Fit:
     if request.param == "nuts":  # 310 is no multiple of the window
         return mcmc.nuts(X, Y, n_samples=1500, n_warmup=310, **LINEAR)
