@@ -7,7 +7,6 @@ import pytest
 from scipy import integrate, stats
 
 from bdl_teach import DivergedError
-from bdl_teach._support.compiled import trace_count
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.methods import (
@@ -18,7 +17,6 @@ from bdl_teach.methods import (
     bbb,
     local_reparam,
 )
-from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
 SMALL: dict[str, Any] = {**local_reparam.LOWEST, "hidden_units": (5,), "steps": 200}
@@ -137,15 +135,6 @@ def test_starts_train_side_by_side_as_they_would_alone() -> None:
     np.testing.assert_allclose(moments(*map(tf.constant, (mu, std))), alone)
     each = np.stack([slopes(*pair) for pair in zip(mu, std, strict=True)], axis=1)
     np.testing.assert_allclose(slopes(mu, std), each)
-
-
-def test_new_values_do_not_compile_the_search_again() -> None:
-    room = Capacity(32, (8,), 1)
-    lowest(capacity=room)
-    before = trace_count()
-    for prior in (Gaussian(0.3), ScaleMixture(2.0, 0.05, 0.7)):
-        lowest(capacity=room, prior=prior, noise_std=0.4, hidden_units=(3,), steps=90, seed=2)
-    assert trace_count() == before
 
 
 def test_unfinished_fit_has_not_converged_and_training_lowers_it() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from explorer_claims import LAPTOP, TABLET, assert_reads, panel
 
-from bdl_teach import DivergedError, datasets
+from bdl_teach import datasets
 from bdl_teach.widgets import VAEExplorer, vae_trainer
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from tests.waiting import until
@@ -110,20 +110,6 @@ def test_moving_z_decodes_another_place_and_trains_nothing(explorer) -> None:
     after = explorer.set(z1=2.0, z2=-2.0).result
     assert after.trained is before.trained
     assert np.abs(after.image - before.image).max() > 0.05
-
-
-def test_failed_training_is_reported_and_the_next_one_succeeds(explorer, monkeypatch) -> None:
-    explorer.preset("VAE")
-
-    def diverge(*_: Any) -> Any:
-        raise DivergedError(3, "lower the learning rate")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(vae_trainer, "_stage", diverge)
-        with pytest.raises(DivergedError):
-            explorer.set(beta=10**0.1)
-        assert "diverged by step 3" in explorer.status
-    assert explorer.set(beta=10**0.2).result.finished
 
 
 def test_decoded_pictures_stand_side_by_side_where_they_are_below_the_map(explorer) -> None:

@@ -144,17 +144,6 @@ def test_own_points_stay_until_new_points_are_drawn(explorer: Touched) -> None:
     assert "data" not in explorer.state() and len(shown(explorer)[0]) == 3
 
 
-def test_code_copied_by_share_button_restores_the_learners_points(explorer: Touched) -> None:
-    explorer.set(data=TABLE)
-    hand(explorer, "move", i=0, x=0.123, y=-1.0)
-    state = explorer.wait().state()
-    call = explorer.code().removeprefix("widgets.")
-    explorer.close()
-    rebuilt = eval(call, {"Touched": Touched}).wait()
-    assert rebuilt.state() == state
-    rebuilt.close()
-
-
 def assert_labelled(axis: Any, start: float, scale: float) -> None:
     """Check that the tick labels give the places in the table's units."""
     low, high = axis.get_view_interval()
