@@ -171,7 +171,11 @@ def test_history_and_frames_are_those_of_the_best_start() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"likelihood": "bernoulli"}, {"hidden_units": (4, 3)}, {"hidden_units": ()}],
+    [
+        pytest.param({"likelihood": "bernoulli"}, marks=slow),
+        pytest.param({"hidden_units": (4, 3)}, marks=slow),
+        {"hidden_units": ()},
+    ],
     ids=str,
 )
 def test_search_also_takes_labels_and_other_depths(changes: dict[str, Any]) -> None:
