@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -13,70 +14,9 @@ import bdl_teach
 from bdl_teach import exercises, widgets
 from bdl_teach.widgets._engine import background
 
-NETWORK = "noise_std=1.0, hidden_units=(20, 20)"
-FIT = f"x, y, *, prior=None, likelihood='gaussian', {NETWORK}, steps=1500, seed=0"
-VARIATIONAL = f"{FIT}, learning_rate=0.08, n_samples=1, kl_weight=1.0, starts=1"
-PREDICT = "self, x, n_samples=500, seed=1"
-# Published functions and their arguments; a function may take more.
-CALLS = {
-    "datasets.sinusoid": "n=32, noise_std=1.0, seed=0",
-    "densities.ScaleMixture": "sigma1=1.5, sigma2=0.1, pi=0.5",
-    "densities.Gaussian": "sigma=1.0",
-    "densities.gaussian_kl": "mu_q, sigma_q, mu_p, sigma_p",
-    "densities.scale_mixture_log_prob": "w, sigma1, sigma2, pi",
-    "densities.gaussian_nll": "y, mean, var",
-    "elbo.minibatch_weights": "n_batches, scheme='uniform'",
-    "estimators.bbb_gradients": "mu, rho, eps, x, y, noise_std, prior",
-    "methods.bbb.fit": VARIATIONAL,
-    "methods.local_reparam.fit": VARIATIONAL,
-    "methods.low_rank.fit": f"{VARIATIONAL}, rank=5",
-    "methods.point.fit": f"{FIT}, learning_rate=0.02, starts=1, weight_decay=0.0",
-    "methods.ensemble.fit": f"{FIT}, learning_rate=0.02, n_members=10",
-    "methods.mc_dropout.fit": f"{FIT}, learning_rate=0.02, rate=0.1",
-    "methods.laplace.fit": f"{FIT}, learning_rate=0.02, structure='full', linearised=True",
-    "methods.sgmcmc.fit": f"{FIT}, temperature=1.0",
-    "methods.infinite_width.fit": f"x, y, *, prior=None, {NETWORK}",
-    "methods.empirical_bayes.fit": (
-        f"x, y, *, likelihood='gaussian', tie='weight', {NETWORK}, steps=1500, seed=0"
-    ),
-    "methods.pbp.fit": "x, y, *, hidden_units=(50,), epochs=40, seed=0",
-    "methods.exact.nuts": f"x, y, *, prior=None, {NETWORK}, n_samples=500, n_chains=2, seed=0",
-    "methods.vae.fit": "x, *, latent_dim=2, beta=1.0, seed=0",
-    "methods.exact.linear_regression": "x, y, prior_std, noise_std",
-    "methods.local_reparam.preactivation_moments": "x, mu, sigma",
-    "methods.empirical_bayes.kl": "gamma",
-    "methods.empirical_bayes.optimal_prior_std": "mu, sigma",
-    "methods.pbp.relu_moments": "mean, var",
-    "methods.pbp.linear_moments": "mean, var, weight_mean, weight_var",
-    "methods.pbp.adf_update": "m, v, dlogz_dm, dlogz_dv",
-    "methods.pbp.gamma_update": "alpha, beta, residual, var",
-    "metrics.rmse": "y, mean",
-    "metrics.log_likelihood": "y, mean, var",
-    "metrics.coverage": "y, lower, upper",
-    "metrics.auroc": "labels, scores",
-    "metrics.predictive_entropy": "probabilities",
-    "metrics.mutual_information": "probabilities",
-    "methods.bbb.Fit.predict": PREDICT,
-    "methods.exact.NutsFit.predict": "self, x, n_samples=None, seed=1",
-    "claims.show": "*ids",
-    "exercises.check": "number, answer, *, record=True",
-    "exercises.progress": "chapter=None",
-    "exercises.reset": "chapter=None",
-}
-# Published attributes.
-READ = {
-    "methods.bbb.Fit": "predict free_energy converged history",
-    "methods.low_rank.Fit": "predict free_energy converged history",
-    "methods.empirical_bayes.Fit": "predict free_energy converged history",
-    "methods.exact.NutsFit": "predict r_hat ess",
-    "methods.exact.LinearPosterior": "predict mean cov log_evidence",
-    "methods.laplace.Fit": "predict log_evidence",
-    "methods.vae.Fit": "encode decode elbo sample",
-    "predictive.Predictive": (
-        "mean epistemic_std aleatoric_std total_std samples log_prob mc_error interval"
-    ),
-    "predictive.BernoulliPredictive": "probability log_prob",
-}
+PUBLIC = json.loads((snapshot.FOLDER / "public.json").read_text(encoding="utf-8"))
+CALLS = PUBLIC["calls"]  # published functions and their arguments; a function may take more
+READ = PUBLIC["attributes"]  # published attributes of classes
 
 
 def named(name: str) -> Any:

@@ -93,6 +93,7 @@ def test_only_programs_with_the_right_hash_are_kept(
     assert kept_programs.prepare() is None, "a damaged program that stays must not be read"
 
 
+@pytest.mark.slow
 def test_first_picture_of_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     env = {name: text for name, text in os.environ.items() if "XLA_FLAGS" not in name}
     env[kept_programs.VARIABLE] = str(tmp_path)

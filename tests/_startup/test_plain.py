@@ -56,6 +56,7 @@ def said(code: str, **environment: str) -> Any:
     return json.loads(ran.stdout)
 
 
+@pytest.mark.slow
 def test_plain_tensorflow_start_gives_the_same_results(tmp_path: Path) -> None:
     found = [
         said(LOOK, BDL_TEACH_PLAIN=plain, BDL_TEACH_XLA_CACHE=str(tmp_path)) for plain in ("", "1")

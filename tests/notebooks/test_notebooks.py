@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,7 @@ def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
 
 
+@cache
 def code_cells(path: Path) -> list[Any]:
     """Return the code cells but the first, which says what is missing."""
     launch, *cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
@@ -37,6 +39,7 @@ def code_cells(path: Path) -> list[Any]:
     return cells
 
 
+@cache
 def prose(path: Path) -> str:
     return "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
 

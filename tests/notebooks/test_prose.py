@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ LETTER = re.compile(
 )
 
 
+@cache
 def cells(path: Path) -> list[Any]:
     return list(nbformat.read(path, as_version=4).cells)
 

@@ -143,7 +143,14 @@ def random_answers() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(name="live", scope="module", params=widgets.__all__)
+# The comparison of all methods shares its model with the one of two, and refits six at a movement.
+LIVE = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "ComparisonExplorer"))
+    for name in widgets.__all__
+]
+
+
+@pytest.fixture(name="live", scope="module", params=LIVE)
 def each_explorer(request: pytest.FixtureRequest, random_answers: None) -> Iterator[Any]:
     """Make each explorer, with short trainings of the VAE, and wait for its first picture."""
     with pytest.MonkeyPatch.context() as patch:

@@ -146,6 +146,7 @@ class Quick:
     free_energy = 1000.0
 
 
+@pytest.mark.slow
 def test_lowest_fit_is_shown_once_while_no_control_moves(
     explorer: TruthExplorer,
     improved_at_rest: None,
