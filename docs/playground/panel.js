@@ -212,7 +212,7 @@ function statusOf(panel) {
 }
 
 const training = (answer) => say("rests" in answer ? (answer.rests ? "rests" : "status.ended") : "status.falls", answer); // of two layers F is an estimate
-const upward = (r_hat) => (Math.ceil(r_hat * 1000) / 1000).toFixed(r_hat < 1.1 ? 3 : 2); // no 1.02 above 1.02
+const upward = (r_hat, digits = r_hat < 1.1 ? 3 : 2) => (Math.ceil(r_hat * 10 ** digits) / 10 ** digits).toFixed(digits); // no 1.02 above 1.02
 const broken = ({ mean, r_hat = 1 }) => !(mean.every(Number.isFinite) && r_hat < Infinity);
 
 /** Whether a picture is one of the present state; and whether it is finished, so that the verdict may speak of it. */

@@ -108,6 +108,71 @@ def test_bands_are_two_standard_deviations_wide(browser: Browser) -> None:
         np.testing.assert_allclose((upper + lower) / 2, found[0][key]["mean"], atol=1e-6)
 
 
+@pytest.mark.parametrize("step", [0, 6, 7])
+def test_shade_covers_the_places_of_the_sentence(browser: Browser, step: int) -> None:
+    script = """const rect = CanvasRenderingContext2D.prototype.fillRect;
+        CanvasRenderingContext2D.prototype.fillRect = function (x, y, w, h) {
+            if (Math.abs(this.globalAlpha - 0.07) < 1e-6) (window.shaded ??= []).push([x, x + w]);
+            rect.call(this, x, y, w, h);
+        };"""
+    page, _ = opened(browser, f"noise=2&tour={step}", script)
+    page.wait_for_function("window.shaded && $('verdict').textContent.includes('Among')")
+    ends, (low, high), found = page.evaluate("""async () => {
+        shaded = [];
+        paint();
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        const s = scales(panels[0]), x = points().map((p) => p[0]), of = (at) => s.x(at);
+        const ends = [-1, Math.min(...x), Math.max(...x), 1].map(of);
+        return [ends, widestGap(points()).map(of), shaded];
+    }""")
+    a, left, right, b = ends
+    places = {
+        0: [(low, high)],
+        6: [(low, high), (a, left), (right, b)],
+        7: [(left, low), (high, right)],
+    }[step]
+    np.testing.assert_allclose(found[: len(places)], places, atol=0.01)
+
+
+def test_caption_says_nothing_of_another_state(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=ensemble")
+    before, after = page.evaluate("""async () => {
+        const read = () => panels.map(({caption}) => caption.textContent), before = read();
+        for (const panel of panels) panel.hear = () => {}; // no answer to what follows
+        change({sigma: 1});
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        return [before, read()];
+    }""")
+    assert all(len(one) > 5 for one in before) and after == ["…", "…"]
+
+
+def test_r_hat_above_the_limit_is_written_above_it(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=map")
+    for r_hat in (1.0202, 1.0999, 1.1301):
+        assert float(page.evaluate(f"upward({r_hat})")) >= r_hat
+
+
+def test_two_hundred_points_take_no_further_one(browser: Browser) -> None:
+    page, faults = opened(browser, "a=map&b=map")
+    many = [[k / 100 - 1, 0.0] for k in range(200)]
+    page.evaluate("(points) => void playground.set({points})", many)
+    page.locator("canvas").first.click(position={"x": 200, "y": 40})
+    assert len(state(page)["points"]) == 200 and "200" in page.inner_text("#told")
+    assert faults == []
+
+
+def test_sharp_screen_is_filled_to_its_edges(browser: Browser) -> None:
+    page, _ = opened(browser, "a=map&b=map", device_scale_factor=2)
+    shares = page.evaluate("""() => {
+        const {canvas, context} = panels[0], {width: w, height: h} = canvas;
+        const {data} = context.getImageData(0, 0, w, h), inked = [];
+        for (let i = 0; i < w * h; i++) if (data[4 * i + 3]) inked.push(i);
+        return [Math.max(...inked.map((i) => i % w).filter((_, k) => k % 7 === 0)) / w,
+                inked.at(-1) / w / h, w / canvas.clientWidth];
+    }""")
+    assert shares[0] > 0.9 and shares[1] > 0.9 and shares[2] == pytest.approx(2, rel=0.01)
+
+
 def written(value: float) -> str:
     """Write a number with three significant digits, as the page does."""
     size = int(np.floor(np.log10(abs(value))))
@@ -213,7 +278,7 @@ def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> N
     assert page.get_attribute("#challenge", "aria-pressed") == "true"
     assert "hidden" in page.inner_text("figcaption >> nth=1")
     draw(page, (-1, 12), (0, 9), (1, 15))
-    draw(page, (-1, -12), (0, -9), (1, -15))
+    draw(page, (-1, -12), (0, -9), (0.8, -11), (1, 25))  # across the upper edge
     canvas = page.locator("canvas").nth(1)
     for key in ("n", "ArrowRight", "ArrowUp"):
         canvas.press(key)

@@ -333,6 +333,9 @@ WALK = """() => {
 def test_undo_and_redo_restore_every_earlier_state(browser: Browser) -> None:
     page, faults = opened(browser, "a=map&b=map")
     assert page.evaluate(WALK) == [] and page.is_disabled("#redo") and faults == []
+    page.click("#undo")
+    page.click("#presets button >> nth=1")
+    assert page.is_disabled("#redo"), "a movement after an undo ends that branch"
 
 
 def test_arrow_steps_in_a_run_are_one_undo(browser: Browser) -> None:
@@ -471,6 +474,12 @@ def test_chosen_columns_of_a_table_name_the_axes(page: Page) -> None:
     taken = state(page)
     assert taken["names"] == "size in m²\trent" and len(taken["points"]) == 3
     assert "1 lines" in page.inner_text("#told")
+    page.click("#paste")
+    page.fill("#text", "id,size in m²,rent\n1,30,900\n2,45,1200\n3,50,1000")
+    page.click("#act")
+    page.fill("#text", "x,y\n1,10\n2,20\n4,30")  # another table, without a choice
+    page.click("#act")
+    assert not page.is_visible("#dialog") and state(page)["names"] == "x\ty"
 
 
 def test_playground_pauses_and_takes_single_steps(browser: Browser) -> None:
@@ -531,6 +540,8 @@ def test_twenty_swipes_over_the_picture_move_no_point(browser: Browser) -> None:
         at = page.evaluate(PLACE, [x, y / 30])
         swipe(page, *at, float(rng.choice([-60, 0, 60])), float(rng.choice([-120, 90])))
     assert state(page)["points"] == before
+    style = page.evaluate("getComputedStyle(panels[0].canvas).touchAction")
+    assert style == "pan-y pinch-zoom", "a swipe scrolls, two fingers zoom"
 
 
 def test_page_has_the_marks_of_the_package(browser: Browser) -> None:
