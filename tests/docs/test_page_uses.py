@@ -354,6 +354,19 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
     )
     correlation = page.evaluate("cloud.correlation")
     assert abs(correlation) > 0.5
+    radii, found = page.evaluate("""() => {
+        const {context: c} = panels[1], ellipse = c.ellipse, seen = [];
+        c.ellipse = (...args) => (seen.push(args), ellipse.apply(c, args));
+        c.strokeRect = (...box) => (c.box = box);
+        drawPanel(panels[1]);
+        delete c.ellipse; delete c.strokeRect;
+        const {draws, centre, spread} = cloud, sizes = [0, 1].map((k) => {
+            const values = [...draws.map((one) => one[k]), centre[k] - 3 * spread[k], centre[k] + 3 * spread[k]];
+            return c.box[2 + k] / (Math.max(...values) - Math.min(...values));
+        });
+        return [seen[0].slice(2, 4), spread.map((sd, k) => 2 * sd * sizes[k])];
+    }""")
+    assert radii == pytest.approx(found, rel=1e-6)  # ±2 sd
     assert state(opened(browser, "tour=2", **options)[0])["b"] == "ensemble"
     chosen, _ = opened(browser, "tour=1", **options)  # its own methods are map and map
     chosen.evaluate("void playground.set({a: 'bbb', b: 'laplace'})")
