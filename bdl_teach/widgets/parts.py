@@ -50,7 +50,7 @@ class PartsPanel(plots.Artists):
             length = known.get(name, 0.0)
             bar.set_width(length)
             words.set_text(f"{length:.2f}" if name in known else fill(missing(name), _LINE))
-            inside = length > 0.8 * limit
+            inside = length > 0.6 * limit
             words.set(x=length + (-0.02 if inside else 0.02) * limit)
             words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
         changed, self._limit = limit != self._limit, limit

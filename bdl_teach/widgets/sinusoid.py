@@ -223,6 +223,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         def missing(_name: str) -> str:
             if result.posterior is not None:
                 return "unknown: own points"
+            if result.nuts is not None:
+                return "chains not mixed yet"
             return "on its way" if result.nuts_report else "needs “true posterior”"
 
         if self._parts.update(self.readings(result), missing):

@@ -477,6 +477,8 @@ def test_chosen_columns_of_a_table_name_the_axes(page: Page) -> None:
     page.click("#paste")
     page.fill("#text", "id,size in m²,rent\n1,30,900\n2,45,1200\n3,50,1000")
     page.click("#act")
+    page.select_option("#column0", label="size in m²")
+    page.select_option("#column1", label="rent")
     page.fill("#text", "x,y\n1,10\n2,20\n4,30")  # another table, without a choice
     page.click("#act")
     assert not page.is_visible("#dialog") and state(page)["names"] == "x\ty"

@@ -28,7 +28,8 @@ class Presets(Owned):
     def at(self, state: Values) -> tuple[str, str]:
         """Return the preset that ``state`` matches, else ``OWN``, and where to look.
 
-        The last preset may have asked for a movement, so its words stay where one control differs.
+        The last preset may have asked for a movement: its words stay while no second control has
+        moved, points aside.
         """
         fitting = {
             name: len(values)
@@ -43,9 +44,6 @@ class Presets(Owned):
         if name != OWN:
             self._last = name
         look, values = self._presets.get(self._last, ("", {}))
-        differ = {
-            c
-            for c in (state.keys() | values.keys()) - self._stays
-            if not controls.alike(state.get(c), values.get(c))
-        }
+        moved = (state.keys() | values.keys()) - self._stays - {"data"}
+        differ = [c for c in moved if not controls.alike(state.get(c), values.get(c))]
         return name, look if len(differ) < 2 else ""
