@@ -361,7 +361,8 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
         drawPanel(panels[1]);
         delete c.ellipse; delete c.strokeRect;
         const {draws, centre, spread} = cloud, sizes = [0, 1].map((k) => {
-            const values = [...draws.map((one) => one[k]), centre[k] - 3 * spread[k], centre[k] + 3 * spread[k]];
+            const ends = [-3, 3].map((n) => centre[k] + n * spread[k]);
+            const values = [...draws.map((one) => one[k]), ...ends];
             return c.box[2 + k] / (Math.max(...values) - Math.min(...values));
         });
         return [seen[0].slice(2, 4), spread.map((sd, k) => 2 * sd * sizes[k])];

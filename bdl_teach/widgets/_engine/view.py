@@ -230,9 +230,8 @@ class View:
                 control.value = values.get(name)
         preset, look = session.presets.at(values)
         self._menu.value = preset
-        self._look.value = (
-            look and f"<b>Look:</b> {html.escape(look)}{'' if look[-1] in '.?' else '.'}"
-        )
+        stop = "" if look.endswith("?") else "."
+        self._look.value = look and f"<b>Look:</b> {html.escape(look)}{stop}"
         self._dim(values)
         moved = ", ".join(self._moved_behind_more(values))
         self.more.description = f"more ({moved})" if moved else "more"
