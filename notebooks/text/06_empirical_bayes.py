@@ -1119,7 +1119,7 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and in steps of γ a useful one can be switched off too early.
 # - γ is for writing the KL; to walk in, μ is better: with one prior for all, the same free energy ends tens of nats lower. <!-- claim: steps-of-gamma-stop-far-above -->
 # - On the patients, 60 units rank as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
-# - Over splits, training and test AUC move against each other even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a training score can choose: the width of a network with learnt priors here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
+# - Over splits, training and test AUC move against each other even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a training score can choose: one of several networks with learnt priors here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References
