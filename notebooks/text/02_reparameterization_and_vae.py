@@ -665,7 +665,7 @@ history = tfp_vae.fit(train, train, batch_size=100, epochs=40, verbose=0).histor
 print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 steps)")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. (It is lower than the 2.98 of section 2.7 above all because this model has had 600 steps, not 2000: after 600 the package has 2.44.) `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
+# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. (It is lower than that of β = 1 in section 2.7 above all because this model has had 600 steps, not 2000.) `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
 
 # %% slideshow={"slide_type": "fragment"}
 q_z = tfp_encoder(test)

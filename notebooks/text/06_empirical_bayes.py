@@ -444,7 +444,7 @@ for z_try in (0.7, 2.0, 6.0):  # other data, the same x: minimise over ρ and γ
 #
 # $$P(z^2 > 1) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
-# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, by (6.18) $1 < z^2 < 2$, which has the probability 0.16; each of them costs less than $\frac12\ln 2 = 0.35$ nats. So "the prior switches off what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
+# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, by (6.18) with $P(1 < z^2 < 2) \approx 0.16$; each of them costs less than $\frac12\ln 2 = 0.35$ nats. So "the prior switches off what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.19

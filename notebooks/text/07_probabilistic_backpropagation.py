@@ -305,7 +305,7 @@ panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "r
 #
 # $$\log Z = \log\mathcal N(y\mid m_f, v_f+s^2) = -\tfrac12\left[\log 2\pi(v_f+s^2) + \frac{(y-m_f)^2}{v_f+s^2}\right]. \tag{7.10}$$
 #
-# $m_f$ and $v_f$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
+# $m_f$ and $v_f$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. It is a *log-likelihood*: the updates climb it.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.10
@@ -393,7 +393,7 @@ print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
 #
 # $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\Gamma(\alpha-1)}{\beta^{\alpha-1}}\cdot\frac{\beta^\alpha}{\Gamma(\alpha)} = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 #
-# (The explorer asks for a guess of the noise sd, in spreads of y. The guess 1 with α = 6 means β = 5, and its noise ends lower than in our cells.)
+# (The explorer asks for a guess of the noise sd, in spreads of y: 1 with α = 6 means β = 5, and its noise ends lower than our cells'.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.11
@@ -461,13 +461,13 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 #
 # The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF puts each such factor into $q$ once, at the start, when nothing is known of λ: each weight begins with the variance $\mathbb E[1/\lambda] = 6/5$ of (7.11). Once the data have spoken, more is known of λ. So after every epoch PBP takes each weight's old factor out of $q$ and puts it in anew: **expectation propagation** (EP).
 #
-# One weight in numbers, that of the cell below: it stands at N(0.54, 1.03), a precision of 0.97. Of this 0.84 came from its prior. Without that, 0.13 is left, said by the points, and the weight is N(4.1, 7.9). *This* Gaussian meets the prior again, with what is known of λ by now.
+# One weight in numbers, that of the cell below: it stands at N(0.538, 1.033), a precision of $1/1.033 = 0.97$. Of this $\hat p = 0.84$ came from its prior. Without that, $0.97 - 0.84 = 0.13$ is left, said by the points, and the weight is N(4.127, 7.926). *This* Gaussian meets the prior again, with what is known of λ by now.
 #
 # So PBP must remember what each factor has given. The factor of weight $i$ holds two unknowns, $w_i$ and λ; it is remembered as a Gaussian in $w_i$ times a Gamma in λ, without the constants in front:
 #
 # $$\mathcal N(w_i\mid 0, 1/\lambda) \;\approx\; e^{\,\hat u_i w_i - \frac12\hat p_i w_i^2}\;\lambda^{\hat\alpha_i}\,e^{-\hat\beta_i\lambda} .$$
 #
-# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$ (0.84 above), and $\hat u_i$ what it adds to $m_i/v_i$; $\hat\alpha_i$ and $\hat\beta_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat\alpha_i$ and $\beta_\lambda = 6 + \sum_i\hat\beta_i$. At the start $\hat p_i = 5/6$, and the other three are 0. Then, weight by weight:
+# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat u_i$ what it adds to $m_i/v_i$; $\hat\alpha_i$ and $\hat\beta_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat\alpha_i$ and $\beta_\lambda = 6 + \sum_i\hat\beta_i$. At the start $\hat p_i = 5/6$, and the other three are 0. Then, weight by weight:
 #
 # 1. **Take it out.** Subtract what it has given. What is left is the **cavity**, of the weight and of λ:
 #
@@ -527,7 +527,7 @@ for step in islice(pbp.steps(data.x, data.y), 6):
 print(f"six points: 151 Gaussians each time as in the package; α = {alpha:.3f}, β = {beta:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package runs this loop compiled. Forty epochs over the 32 points of the sinusoid:
+# Compiled, in the package, forty epochs over the sinusoid's 32 points:
 
 # %% slideshow={"slide_type": "subslide"}
 x_grid = np.linspace(-1.5, 1.5, 121)[:, None]
@@ -573,7 +573,7 @@ found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
                     "pbp-noise-comes-down", "pbp-order-matters")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt --> (Section 7.14 counts each point once, and has a price of its own.)
+# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt --> (Section 7.14 counts each point once, at a price.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 The score
@@ -629,7 +629,7 @@ sick = listing.fit(x_train, y_train, epochs=1, seed=0)
 ll_sick = report("the listing", sick)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **First clue.** A constant guess has an RMSE of 1.17 and an LL of −1.58. The listing's RMSE is far better; its LL is *worse*. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 7.7: α counts half the points. There are thousands of points. Look at α over time:
+# **First clue.** A constant guess has the sd of the prices for its RMSE, $s_y = 1.15$, and an LL of about $-\tfrac12[\log 2\pi s_y^2 + 1] = -1.56$. The listing's RMSE is far better; its LL is *worse*. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 7.7: α counts half the points. There are thousands of points. Look at α over time:
 
 # %% slideshow={"slide_type": "fragment"}
 fig, (left, right) = plt.subplots(1, 2)
@@ -702,7 +702,7 @@ print("the same, each relative to its step 0:", np.round(shrunk[:, 1] / shrunk[:
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The first line is an **illusion of one run**. Only what is compared with its own start, the second line, comes out the same way each time.
 #
-# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. With α = 75 the guess counts like 150 points with squared residuals of 4 (y in spreads). 1280 visits with *no* residual would only bring the mean down to 600/1430 = 0.42, an sd of 0.65; the true one is 0.14. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
+# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. With α = 75 the guess counts like 150 points with squared residuals of 4 (y in spreads). 1280 visits with *no* residual would only bring their mean down to $600/1430 = 0.42$, and the true one is $0.02$. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.13 BBB or PBP?
