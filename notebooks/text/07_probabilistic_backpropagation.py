@@ -527,7 +527,7 @@ for step in islice(pbp.steps(data.x, data.y), 6):
 print(f"six points: 151 Gaussians each time as in the package; α = {alpha:.3f}, β = {beta:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Compiled, in the package, forty epochs over the sinusoid's 32 points:
+# Compiled, forty epochs over the sinusoid's 32 points:
 
 # %% slideshow={"slide_type": "subslide"}
 x_grid = np.linspace(-1.5, 1.5, 121)[:, None]
