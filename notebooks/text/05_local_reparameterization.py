@@ -346,7 +346,7 @@ for kind, last in floor.items():
     print(f"{kind:8s} sd of the gradient for σ: {drawn.std():.0f}, in theory {theory**0.5:.0f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Many inputs.** With $b_m = \sum_k x_{mk}(\mu_k + \sigma_k\varepsilon_{mk})$, row $m$ adds to the gradient for $\sigma_i$ the slope of the cost by $b_m$, times $\partial b_m/\partial\sigma_i$:
+# **Many inputs.** With $b_m = \sum_k x_{mk}(\mu_k + \sigma_k\varepsilon_{mk})$, row $m$ adds to the gradient for $\sigma_i$, but for the factor $N/M$, the slope of its cost by $b_m$ times $\partial b_m/\partial\sigma_i$:
 #
 # $$\frac{b_m - y_m}{s^2}\;x_{mi}\,\varepsilon_{mi} = \frac{1}{s^2}\Big[(x_m\mu - y_m)\,x_{mi}\,\varepsilon_{mi} + \sum_k x_{mi}\,x_{mk}\,\sigma_k\,\varepsilon_{mi}\,\varepsilon_{mk}\Big].$$
 #
