@@ -13,8 +13,8 @@ it, one for each of the experiment's claims::
     asked = { of = "bbb-outside", less = "mle-outside", above = 0.0, unit = "nats a point" }
 
 The effect in a world is (``of`` − ``less``) / ``over``; the last two may be left out, and the unit
-of a quotient, too: it is "ratio". Sentences, units and limits can change without a new run.
-Importing this module needs the standard library only.
+of a quotient, too: it is "ratio". A "share of worlds" is printed as "% of worlds". Sentences, units
+and limits can change without a new run. Importing this module needs the standard library only.
 """
 
 import importlib
@@ -45,6 +45,11 @@ class Trial(Generic[T]):
         return self.measure(self.fits(world))
 
 
+def scale_and_unit(unit: str) -> tuple[float, str]:
+    """Return by what figures are multiplied in print, and their unit: a share is in percent."""
+    return (100.0, f"% {unit[6:]}") if unit.startswith("share of ") else (1.0, unit)
+
+
 class Rule(NamedTuple):
     """The limits that a claim's effect must meet."""
 
@@ -58,7 +63,9 @@ class Rule(NamedTuple):
 
     def in_words(self, unit: str = "") -> str:
         """Return the limits as text, such as ``"> 0 nats, in 80 % of the worlds"``."""
-        above, below = (f"{value:g}".replace("-", "−") for value in (self.above, self.below))
+        scale, unit = scale_and_unit(unit)
+        ends = (scale * self.above, scale * self.below)
+        above, below = (f"{value:g}".replace("-", "−") for value in ends)
         limits = f"{above} to {below}"
         if math.isinf(self.below):
             limits = f"> {above}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bdl_teach.claims import Verdict
-from evidence.claim import Claim, Rule
+from evidence.claim import Claim, Rule, scale_and_unit
 from evidence.table import figure, mean_and_error
 
 HOLDS, FALLS, OPEN, TOO_FEW = "holds", "does not hold", "open", "too few worlds"
@@ -32,7 +32,8 @@ class Finding(NamedTuple):
     @property
     def effect(self) -> str:
         """Return the mean, its standard error and the unit as text: ``"37.1 ± 8.2 nats"``."""
-        text = f"{figure(self.mean, self.error)} {self.claim.unit}".rstrip()
+        scale, unit = scale_and_unit(self.claim.unit)
+        text = f"{figure(scale * self.mean, scale * self.error)} {unit}".rstrip()
         return text.replace("-", "−")
 
     @property

@@ -73,8 +73,8 @@ def show(*ids: str) -> list[Verdict]:
     """Print the stored verdicts on some claims as a table, and return them.
 
     A row has the claim's id in words, the mean effect ± its standard error, the limit that was
-    asked for, and in how many worlds it was met. The sentence and what the effect is of are
-    fields of the :class:`Verdict`.
+    asked for, and in how many worlds it was met. A line below says what the effect is of. The
+    sentence is a field of the :class:`Verdict`.
 
     Args:
         *ids: Ids of claims; at least one.
@@ -99,13 +99,16 @@ def show(*ids: str) -> list[Verdict]:
         (
             one.id.replace("-", " "),
             one.effect,
-            cast(re.Match[str], re.match(r"[<>]? ?[−.\d]+( to [−.\d]+)?", one.asked))[0],
+            cast(re.Match[str], re.match(r"[<>]? ?[−.\d]+( to [−.\d]+)?( %)?", one.asked))[0],
             f"{one.met} of {one.worlds}",
             one.verdict,
         )
         for one in found
     ]
-    print(report.table(heads, rows))
+    lines = report.table(heads, rows).splitlines()
+    pairs = zip(lines[2:], found, strict=True)
+    below = [part for line, one in pairs for part in (line, f"    {one.measure}")]
+    print("\n".join([*lines[:2], *below]))
     return found
 
 

@@ -70,7 +70,7 @@ def two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
 _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
     "score": ("score function", plots.ORANGE, ":", "x"),
     "shared": ("one shared W", plots.RED, "-", "s"),
-    "per_example": ("a W per example", plots.PURPLE, "-.", "^"),
+    "per_example": ("a W for each row", plots.PURPLE, "-.", "^"),
     "flipout": ("Flipout", plots.GREEN, "--", "D"),
     "local": ("local", plots.BLUE, "-", "o"),
 }
@@ -106,7 +106,7 @@ class LocalReparamModel(Model[VarianceResult]):
 
     def _make_variance_panel(self, ax: Axes) -> None:
         title = "Noise of a gradient: marks drawn, lines theory"
-        plots.tidy(ax, title, "batch size M", "variance, per data point")
+        plots.tidy(ax, title, "batch size M", "variance / N²")
         ax.set(xscale="log", yscale="log", xlim=(0.8, 330), ylim=(3e-6, 3e3))
         ax.set_xticks(SIZES[::2], [str(size) for size in SIZES[::2]])
         ax.minorticks_off()
@@ -122,7 +122,7 @@ class LocalReparamModel(Model[VarianceResult]):
     def _make_draw_panel(self, ax: Axes) -> None:
         plots.tidy(ax, "Gradients at this M", "error, in sds of one W", "")
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        ax.set_yticks(range(len(KINDS)), ("local", "Flipout", "own W", "one W", "score"))
+        ax.set_yticks(range(len(KINDS)), ("local", "Flipout", "W a row", "one W", "score"))
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {
             kind: ax.plot([], [], "o", ms=2.6, mew=0, alpha=0.55, color=_STYLES[kind][1])[0]

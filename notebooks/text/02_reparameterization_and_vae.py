@@ -36,7 +36,7 @@ explorer
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Time** 55 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 11
+# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 7 · 2.5: 5 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 2 · opening and end: 12
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -49,7 +49,7 @@ explorer
 #
 # 1. Cut the KL term away and encode without noise. Where will the codes lie on the map?
 # 2. β grows from 1 to 4. What will the decoded picture look like, wherever you point?
-# 3. Two estimators have the same mean, the gradient. You add the constant 10 to the cost. Which of them gets noisier?
+# 3. Two estimators have the same mean, the gradient of a cost. One uses the *values* of the cost, the other its *slope*. You add the constant 10 to the cost. Which of them gets noisier?
 # 4. You want new digits. Which $z$ do you decode: $\sigma\odot\varepsilon$ with the encoder's σ, or ε itself?
 
 # %% slideshow={"slide_type": "skip"}
@@ -161,7 +161,7 @@ print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out di
 #
 # "Near" is measured by the **Kullback-Leibler divergence** $\mathrm{KL}[q\,\|\,p] = \mathbb E_q[\log q - \log p]$, which is never negative, and 0 only for $q = p$. A loss that asks for both is
 #
-# $$\mathcal L(x) = \mathbb E_{q_\phi}\,\lVert x - \hat x\rVert^2 + \mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big] . \tag{2.2}$$
+# $$\mathrm{loss}(x) = \mathbb E_{q_\phi}\,\lVert x - \hat x\rVert^2 + \mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big] . \tag{2.2}$$
 
 # %% slideshow={"slide_type": "skip"}
 def chain(ax, boxes, title):
@@ -261,7 +261,7 @@ for mu_k, sigma_k in ((0.4, 0.6), (0.0, 1.0), (post_mu, post_sd)):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The first term is a lower bound of the evidence, tight when $q_\phi$ is the true posterior of the code: the **evidence lower bound**. Raising it by φ makes the second term smaller: the encoder becomes a better guess of the posterior. Raising it by θ may do two things, since (2.5) is a sum: make the data more probable, or only make the KL smaller, by bending the model until its posterior is nearer to $q_\phi$. Split the logarithm, and two familiar terms appear:
+# The first term is a lower bound of the evidence, tight when $q_\phi$ is the true posterior of the code: the **evidence lower bound**. A change of φ that raises it makes the second term smaller: the encoder becomes a better guess of the posterior. A change of θ that raises it may do two things, since (2.5) is a sum: make the data more probable, or only make the KL smaller, by bending the model until its posterior is nearer to $q_\phi$. Split the logarithm, and two familiar terms appear:
 #
 # $$\mathrm{ELBO}(x) = \underbrace{\mathbb E_{q_\phi}[\log p_\theta(x\mid z)]}_{\text{reconstruction}} - \underbrace{\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big]}_{\text{price of the code}} \;\le\; \log p_\theta(x) . \tag{2.6}$$
 
@@ -305,7 +305,7 @@ for s_k in (0.5, np.sqrt(0.5), 1.0):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.4 A gradient through a random number
 #
-# Training needs the gradient of the loss by θ and by φ, and the two are not alike. The KL has a formula, (2.3), and no draw in it; the trouble is the reconstruction. Write $f(z)$ for what a draw costs, here $-\log p_\theta(x\mid z)$. **θ stands inside the expectation**, in what is averaged. Which $z$ are drawn does not depend on it, so the derivative goes inside: draw $z$, backpropagate through the decoder as ever, average. **φ stands below the expectation**: it decides which $z$ are drawn.
+# Training needs the gradient of the loss by θ and by φ, and the two are not alike. The KL has a formula, (2.3), and no draw in it; the trouble is the reconstruction. Write $f(z)$ for what a draw costs, here $-\log p_\theta(x\mid z)$. **θ stands inside the expectation**, in what is averaged. Which $z$ are drawn does not depend on it, so the derivative goes inside: draw $z$, backpropagate through the decoder as ever, average. **φ stands in the expectation's subscript**: it decides which $z$ are drawn.
 #
 # $$\frac{\partial}{\partial\theta}\,\mathbb E_{q_\phi}[f(z)] = \mathbb E_{q_\phi}\Big[\frac{\partial f(z)}{\partial\theta}\Big], \qquad \frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] = \int f(z)\,\frac{\partial q_\phi(z\mid x)}{\partial\phi}\,\mathrm dz \;\ne\; \mathbb E_{q_\phi}\Big[\frac{\partial f(z)}{\partial\phi}\Big] = 0 . \tag{2.7}$$
 #
@@ -381,7 +381,7 @@ h = 1e-6  # the same ε, a slightly different σ: that is what ∂z/∂σ means
 assert np.allclose((mu + (sigma + h) * eps - z_draws) / h, eps, atol=1e-4)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It is not about Gaussians. Whenever $z = g(\varepsilon, \phi)$ is differentiable in φ, the noise does not depend on φ and $f$ is continuous and piecewise differentiable (a ReLU is, a step is not), the expectation is over ε. φ then stands inside, as θ does, and the derivative may go inside as well:
+# It is not about Gaussians. Whenever $z = g(\varepsilon, \phi)$ is differentiable in φ, the noise does not depend on φ and $f$ is continuous and piecewise differentiable, the expectation is over ε. (A ReLU is. A step is not: its slope is 0 nearly everywhere, though its expectation moves with φ.) φ then stands inside, as θ does, and the derivative may go inside as well:
 #
 # $$\frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] = \frac{\partial}{\partial\phi}\,\mathbb E_\varepsilon\big[f\big(g(\varepsilon,\phi)\big)\big] = \mathbb E_\varepsilon\Big[f'\big(g(\varepsilon,\phi)\big)\,\frac{\partial g}{\partial\phi}(\varepsilon,\phi)\Big]. \tag{2.9}$$
 #
@@ -456,7 +456,7 @@ ax.loglog(sd_axis, variances(0.0, sd_axis)[1], color=BLUE, label="pathwise, any 
 panel(ax, "Noise of one draw of the gradient by μ, at μ = 0", "σ", "variance")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A baseline** repairs the offset. The score has mean 0, so any constant may be subtracted from $f$. A good one is near the mean cost, $\bar f$:
+# **A baseline** repairs the offset. The score has mean 0, for $\mathbb E_{q_\phi}[\partial\log q_\phi] = \int\partial q_\phi\,\mathrm dz = \partial\!\int q_\phi\,\mathrm dz = \partial\,1 = 0$, so any constant may be subtracted from $f$. A good one is near the mean cost, $\bar f$:
 #
 # $$\mathbb E_{q_\phi}\Big[\big(f(z) - \bar f\big)\,\frac{\partial}{\partial\phi}\log q_\phi(z)\Big] = \frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] . \tag{2.12}$$
 #
@@ -477,9 +477,9 @@ for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
 #
 # $$\log p_\theta(x\mid z) = \sum_j \big(x_j \ell_j - \log(1 + e^{\ell_j})\big),$$
 #
-# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. But the formula is linear in $x_j$, so for a grey picture it is a mean: that of $\log p_\theta$ over random black-and-white pictures, whose pixel $j$ is 1 with probability $x_j$. The loss is
+# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. A pixel of 0.7 gets 0.7 times the log probability of a 1 plus 0.3 times that of a 0: the mean of both, if it is 1 with probability 0.7. So for a grey picture the formula is the mean of $\log p_\theta$ over random black-and-white pictures made of it, and our ELBO bounds the mean $\log p_\theta(x)$ of *those*. The loss is
 #
-# $$\mathcal L_\beta(x) = -\frac1S\sum_{k=1}^S\log p_\theta(x\mid \mu+\sigma\odot\varepsilon_k) + \beta\,\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
+# $$\mathrm{loss}_\beta(x) = -\frac1S\sum_{k=1}^S\log p_\theta(x\mid \mu+\sigma\odot\varepsilon_k) + \beta\,\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
 # averaged over a minibatch; β = 1 is −ELBO. One draw a step ($S = 1$) is enough for minibatches of a hundred, say Kingma and Welling (2014).
 
@@ -568,11 +568,11 @@ print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # A single code is not spread like the prior. On average its σ is below a half: the nats of the KL are the price of that precision, and of the distance from the origin. <!-- claim: one-code-is-narrow --> It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
 #
-# $$\bar q(z) = \frac1N\sum_{n=1}^N q_\phi(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p_\theta(x\mid z) . \tag{2.14}$$
+# $$\bar q(z) = \frac1n\sum_{i=1}^n q_\phi(z\mid x_i) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p_\theta(x\mid z) . \tag{2.14}$$
 #
 # How roughly? Write $\log\frac{q_\phi}{p} = \log\frac{q_\phi}{\bar q} + \log\frac{\bar q}{p}$ in each KL, and average over the data. The average KL of a code splits in two: what a code says about *its* digit, and how far all codes together are from the prior,
 #
-# $$\frac1N\sum_{n=1}^N \mathrm{KL}\big[q_\phi(z\mid x_n)\,\|\,p\big] = \underbrace{\frac1N\sum_{n=1}^N \mathrm{KL}\big[q_\phi(z\mid x_n)\,\|\,\bar q\big]}_{\text{said about the digit}} + \underbrace{\mathrm{KL}\big[\bar q\,\|\,p\big]}_{\text{misfit of (2.14)}} . \tag{2.15}$$
+# $$\frac1n\sum_{i=1}^n \mathrm{KL}\big[q_\phi(z\mid x_i)\,\|\,p\big] = \underbrace{\frac1n\sum_{i=1}^n \mathrm{KL}\big[q_\phi(z\mid x_i)\,\|\,\bar q\big]}_{\text{said about the digit}} + \underbrace{\mathrm{KL}\big[\bar q\,\|\,p\big]}_{\text{misfit of (2.14)}} . \tag{2.15}$$
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.14 and 2.15
@@ -605,7 +605,7 @@ print("different digits in 500:", ", ".join(f"{digits_made(v):.1f} from {k}"
 assert digits_made(made["z = ε"]) > digits_made(made["z = σ ⊙ ε"]) + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better. <!-- claim: a-cheap-code-rebuilds-better --> Above 1 the code says less, until it says nothing. <!-- claim: a-dear-code-says-nothing --> In both cases the bound on the probability of the data, which the model was to maximise, is lower than at β = 1. <!-- claim: beta-one-has-the-best-bound --> A code that says nothing costs nothing: an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better. <!-- claim: a-cheap-code-rebuilds-better --> Above 1 the code says less, until it says nothing. <!-- claim: a-dear-code-says-nothing --> In both cases the ELBO, which the model was to maximise, is lower than at β = 1. <!-- claim: beta-one-has-the-best-bound --> A code that says nothing costs nothing: an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -620,7 +620,7 @@ assert max(scores, key=lambda beta: scores[beta].elbo.mean()) == 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.8 Clothes
 #
-# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few: look at what they carry, and at what they do not.
+# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few. They carry kind, outline and shade; straps, prints and folds are lost, and a bag may come back as a jacket. About half of the *generated* pictures are smears: their $z$ fell into a hole between two kinds, where no code was.
 
 # %% slideshow={"slide_type": "subslide"}
 try:
@@ -665,7 +665,7 @@ history = tfp_vae.fit(train, train, batch_size=100, epochs=40, verbose=0).histor
 print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 steps)")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
+# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. (It is lower than that of β = 1 in section 2.7 above all because this model has had 600 steps, not 2000.) `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
 
 # %% slideshow={"slide_type": "fragment"}
 q_z = tfp_encoder(test)
@@ -1046,7 +1046,7 @@ exercises.progress(2)
 # **Claim:** "to generate, draw $z = \sigma\odot\varepsilon$." **True:** the prior is $\mathcal N(0, I)$, so $z = \varepsilon$. The pictures of section 2.7 show what the other one does.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½ (section 2.3). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64. Our loss has the cross-entropy in the place of the squared error, and its code has collapsed at β = 4 already. <!-- claim: a-dear-code-says-nothing --> The cell below takes the mean of the cross-entropy over the pixels, which is β = 64: the code collapses, too. Where a VAE "needs KL annealing", look for this first.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½ (section 2.3). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64. Our loss has the cross-entropy in the place of the squared error, and its code has collapsed at β = 4 already. <!-- claim: a-dear-code-says-nothing --> The cell below takes the mean of the cross-entropy over the pixels, which is β = 64: the code collapses, too. Where a VAE "needs KL annealing", a β that grows from 0 to 1 during training, look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}

@@ -36,7 +36,7 @@ explorer
 # - choose between one shared W, local draws and Flipout, and treat the KL term right in each;
 # - say what need not be drawn at all, and derive the quiet estimator of the free energy.
 #
-# **Time** 50 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 11 · 5.7: 3 · 5.8: 5 · 5.9: 4 · 5.10: 2 · 5.11: 1 · opening and end: 8
+# **Time** 51 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 11 · 5.7: 3 · 5.8: 5 · 5.9: 4 · 5.10: 2 · 5.11: 1 · opening and end: 9
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -71,9 +71,9 @@ plots.lecture_style()
 #
 # $$\operatorname{Var}\Big[\frac NM\sum_{m=1}^{M} g_m\Big] = N^2\left(\frac{1}{M}\,\overline{\mathrm{Var}} + \frac{M-1}{M}\,\overline{\mathrm{Cov}}\right). \tag{5.1}$$
 #
-# The first term falls as $1/M$. The second one does not fall: it tends to the covariance. Where points covary, a larger batch soon stops helping. And they do covary, if they all see the same draw of the weights.
+# The first term falls as $1/M$. The second one does not fall: it tends to the covariance. Where the gradients of two points covary, a larger batch soon stops helping. And they do covary, if all points see the same draw of the weights.
 #
-# All variances of this chapter are over the draws of the weights, for a *given* minibatch. Which points are in the minibatch adds a noise of its own. It falls as $1/M$ whichever way the weights are drawn.
+# All variances of this chapter are over the draws of the weights, for a *given* minibatch; pictures show them divided by $N^2$. Which points are in the minibatch adds a noise of its own. It falls as $1/M$ whichever way the weights are drawn.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.1
@@ -299,7 +299,7 @@ assert ours["local"] == 32 * sum(local_reparam.noise_widths("local", network))
 #
 # $$\Delta W^{(m)}_{ij} = r_{mi}\,\Delta W_{ij}\,r'_{mj} \quad\Rightarrow\quad b_m = x_m\mu + \big[(x_m\odot r_m)\,\Delta W\big]\odot r'_m . \tag{5.10}$$
 #
-# A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with independent, symmetric noise.
+# A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs $r$ average the covariance away; with $r'$ the product of two *units'* deviations changes its sign from row to row, too. One draw, two matrix products, any kind of layer with independent, symmetric noise.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.10, the slow way: a W for each row
@@ -330,7 +330,7 @@ bar = fig.colorbar(picture, ax=axes, shrink=0.6, label="correlation")
 #
 # $$\frac{N}{Ms^2}\sum_m x_m(x_m w_m - y_m)\,\varepsilon_m = \frac{N}{Ms^2}\Big[\sum_m x_m(\mu x_m - y_m)\,\varepsilon_m + \sigma\sum_m x_m^2\,\varepsilon_m^2\Big].$$
 #
-# (The two sums do not covary, as $\varepsilon^3$ has mean 0.) In the first, a sign is enough to make rows independent. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum. With $\partial_\sigma$ for this gradient,
+# (The two sums do not covary, as $\varepsilon^3$ has mean 0.) In the first, a sign is enough to make rows uncorrelated. The second has $\varepsilon_m^2$, whose variance is 2. With local draws each row has its own, and variances add. With Flipout $\varepsilon_m^2 = \varepsilon^2$ is the same in all rows, and comes out of the sum. With $\partial_\sigma$ for this gradient,
 #
 # $$\Big(\frac{Ms^2}{N}\Big)^2\operatorname{Var}[\partial_\sigma] = \sum_m x_m^2(\mu x_m - y_m)^2 + 2\sigma^2\begin{cases}\sum_m x_m^4 & \text{local}\\ \big(\sum_m x_m^2\big)^2 & \text{Flipout.}\end{cases} \tag{5.11}$$
 #
@@ -346,7 +346,11 @@ for kind, last in floor.items():
     print(f"{kind:8s} sd of the gradient for σ: {drawn.std():.0f}, in theory {theory**0.5:.0f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Many inputs.** The gradient for $\sigma_i$ is in row $m$ the slope of the cost, which holds all of $b_m$, times $x_{mi}\varepsilon_{mi}$. So with several weights it has a term $x_{mi}\,x_{mk}\,\sigma_k\,\varepsilon_{mi}\,\varepsilon_{mk}$ for each input $k$. If all rows share the draw, it is the same $\varepsilon_i\varepsilon_k$ in all of them. Flipout has $\varepsilon_{mi} = r_{mi}\,\varepsilon_i\,r'_m$. For another weight, $k \ne i$, the product then has the sign $r_{mi}r_{mk}$, which differs from row to row: these terms average away. For the weight itself, $k = i$, it is $\varepsilon_i^2$, and no sign is left: that is the floor. If the inputs have one sign, as after a ReLU, rows with a shared draw covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
+# **Many inputs.** With $b_m = \sum_k x_{mk}(\mu_k + \sigma_k\varepsilon_{mk})$, row $m$ adds to the gradient for $\sigma_i$, but for the factor $N/M$, the slope of its cost by $b_m$ times $\partial b_m/\partial\sigma_i$:
+#
+# $$\frac{b_m - y_m}{s^2}\;x_{mi}\,\varepsilon_{mi} = \frac{1}{s^2}\Big[(x_m\mu - y_m)\,x_{mi}\,\varepsilon_{mi} + \sum_k x_{mi}\,x_{mk}\,\sigma_k\,\varepsilon_{mi}\,\varepsilon_{mk}\Big].$$
+#
+# Look at the sum. If all rows share the draw, its $\varepsilon_i\varepsilon_k$ are the same in all of them. Flipout has $\varepsilon_{mi} = r_{mi}\,\varepsilon_i\,r'_m$. For another weight, $k \ne i$, $\varepsilon_{mi}\,\varepsilon_{mk}$ then has the sign $r_{mi}r_{mk}$, which differs from row to row: these terms average away. For the weight itself, $k = i$, it is $\varepsilon_i^2$, and no sign is left: that is the floor. If the inputs have one sign, as after a ReLU, rows with a shared draw covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
 # For σ, local draws beat even a fresh $W$ for each row. The gradient is the slope of the cost at $b$, times $\partial b/\partial\sigma_i = x_i\varepsilon_i$. Given $b$, only the second factor is still random; put its mean in its place. For two variables that are Gaussian together there is a rule: the mean of one, given the other, is a straight line,
 #
@@ -388,7 +392,7 @@ for name, inputs in (("1 input", np.abs(both_signs[:, :1])), ("50 inputs, all �
     print(f"{name:22s}" + ", ".join(f"{k} {v:.1f}" for k, v in ratio.items()))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# All of it in one picture: variance against the batch size, drawn (marks) and in theory (lines), for one weight. Where two lines coincide, the large hollow marks belong to Flipout and to a $W$ for each row.
+# All of it in one picture: variance against the batch size, drawn (marks) and in theory (lines), for one weight. Each $M$ is another minibatch, the first $M$ points of 256: the line of the shared $W$ moves a little with their inputs. Where two lines coincide, the large hollow marks belong to Flipout and to a $W$ for each row.
 
 # %% slideshow={"slide_type": "fragment"}
 sizes = 2 ** np.arange(0, 9, 2)
@@ -524,12 +528,16 @@ verdicts = claims.show(
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Outside the data** Bayes by Backprop is on average more than three nats a point ahead of one network, which announces its guess with the sd of the noise. <!-- claim: bbb-beats-mle-outside --> **Among the data** it scores on most data sets a little lower than one network ([section 4.10](04_how_right_is_it.ipynb)), <!-- claim: bbb-scores-lower-than-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than two fifths of a nat a point. <!-- claim: a-lower-f-is-worth-little-among-the-data --> So $F$ says how near $q$ is to the posterior, and not how well that posterior predicts: whether the prior is any good, it cannot say. Chapter 4 takes that apart.
+# **Outside the data** Bayes by Backprop is on average more than three nats a point ahead of one network, which announces its guess with the sd of the noise. <!-- claim: bbb-beats-mle-outside --> **Among the data** it scores on most data sets a little lower than one network ([section 4.10](04_how_right_is_it.ipynb)), <!-- claim: bbb-scores-lower-than-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than two fifths of a nat a point. <!-- claim: a-lower-f-is-worth-little-among-the-data --> So, under one prior, $F$ says how near $q$ is to the posterior, and not how well that posterior predicts. (Sections 1.6 and 6.4 choose between *priors* by the evidence, or by $F$ in its place: that asks how probable the seen data are, again not how new points score.) Chapter 4 takes that apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.9 The quiet estimator: what need not be drawn
 #
-# Local draws average over whatever a pre-activation does not need. Go on with that: an average that is *known* need not be drawn at all. Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: two units, same row). Then mean and variance of what a ReLU $h_j$ makes of each are known: the mean is (3.22), and [section 7.5](07_probabilistic_backpropagation.ipynb) derives both.
+# Local draws average over whatever a pre-activation does not need. Go on with that: an average that is *known* need not be drawn at all. With two hidden layers, draw the pre-activations of the first one only. Given what comes out of it, those of the second are independent Gaussians $b_j\sim\mathcal N(\gamma_j, \delta_j)$ (section 5.4: two units, same row). What a ReLU makes of each, $h_j = \max(0, b_j)$, has known moments,
+#
+# $$\mathbb E[h_j] = \gamma_j\,\Phi + \sqrt{\delta_j}\,\phi, \qquad \mathbb E[h_j^2] = (\gamma_j^2+\delta_j)\,\Phi + \gamma_j\sqrt{\delta_j}\,\phi, \qquad \operatorname{Var}[h_j] = \mathbb E[h_j^2] - \mathbb E[h_j]^2,$$
+#
+# with density φ and distribution function Φ of the standard normal, both at $\gamma_j/\sqrt{\delta_j}$. (The first is (3.22); [section 7.5](07_probabilistic_backpropagation.ipynb) derives both.)
 #
 # The output is $f = w_0 + \sum_j w_j h_j$ with independent $w_j\sim\mathcal N(\mu_j,\sigma_j^2)$. For independent $w$ and $h$, $\operatorname{Var}[wh] = \mathbb E[w^2]\,\mathbb E[h^2] - \mu^2\,\mathbb E[h]^2$; and as $\mathbb E[w^2] = \sigma^2 + \mu^2$, that is $\sigma^2\,\mathbb E[h^2] + \mu^2\operatorname{Var}[h]$. So
 #
@@ -562,7 +570,7 @@ error = np.sqrt((total["quiet", 128] + total["local", 128]) / 400)
 assert np.sqrt((difference**2).sum()) < 3 * error  # the same gradient in the mean
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same mean, and less noise than local draws. So the steps can be longer, and in as many of them it ends lower. <!-- claim: quiet-draws-end-lowest --> The KL need not be drawn either: a Gaussian prior's is a closed form, and for the mixture the package has one that is nearly exact. In the package it is `local_reparam.fit(x, y, **local_reparam.QUIET)`; the explorer of chapter 3 uses it, so that a slider shows the model more than the luck of the draw. <!-- claim: a-tick-shows-the-model --> Its price is generality: it needs ReLUs, a Gaussian likelihood, and one of these two priors.
+# The same mean, and less noise than local draws. So the steps can be longer, and after 1500 of them $F$ ends lower than after 1500 with local draws. <!-- claim: quiet-draws-end-lowest --> The KL need not be drawn either: a Gaussian prior's is a closed form, and for the mixture, which has none, the package integrates over each weight numerically. In the package it is `local_reparam.fit(x, y, **local_reparam.QUIET)`; the explorer of chapter 3 uses it, so that a slider shows the model more than the luck of the draw. <!-- claim: a-tick-shows-the-model --> Its price is generality: it needs ReLUs, a Gaussian likelihood, and one of these two priors.
 
 # %% slideshow={"slide_type": "fragment"}
 verdicts = claims.show("quiet-draws-end-lowest")
@@ -889,7 +897,7 @@ for kind, draws in both.items():
 assert np.corrcoef(both["shared"].T)[0, 1] > 0.999 and abs(np.corrcoef(both["local"].T)[0, 1]) < 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (5.4) says must be averaged in each step:
+# **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, average several in each step. The ratio (5.4), here 49, says how many:
 
 # %% slideshow={"slide_type": "fragment"}
 k = round(gain(problem.x))  # draws of W for each step
@@ -948,8 +956,8 @@ assert abs(estimate.mean() - as_if) > 20 * error
 # - That equals a fresh $W$ for each row. Units were independent before; now rows are too.
 # - For μ of one weight the gain is $(\sum_m x_m^2)^2/\sum_m x_m^4$, at most $M$. For σ of many weights local draws are less noisy even than a fresh $W$ for each row. The cost: two matrix products instead of one.
 # - Flipout reaches nearly the same for μ with one draw and random signs; for σ it keeps the size of the draw in common.
-# - The KL needs no draws with a Gaussian prior, and draws of its own with a mixture.
-# - What has a known mean need not be drawn: the KL and the last two layers. The quiet estimator has the same $F$ with less noise.
+# - The KL needs no draws with a Gaussian prior. With a mixture it gets draws of its own, or a numerical integral over each weight.
+# - What has a known mean need not be drawn: the KL, the last hidden layer and the output. The quiet estimator has the same $F$ with less noise.
 # - Local draws are for training. Where one function is wanted, draw weights.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -18,7 +18,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Run the cell below** (Shift+Enter), then choose *per weight* under *prior*. Until then every weight has the prior $\mathcal N(0, \sigma_p^2)$, with a $\sigma_p$ set by hand; now each weight learns its own. The weights that are not needed are *switched off*: their learnt prior is so narrow that it holds them at 0. How many are left in use?
+# **Run the cell below** (Shift+Enter), then choose *per weight* under *prior*. Until then every weight has the prior $\mathcal N(0, \sigma_p^2)$, with a $\sigma_p$ set by hand; now each weight learns its own. A weight whose mean μ is then less than half of its sd σ is *switched off*: its sign is open. A learnt prior can be so narrow that it holds such a weight at 0. How many weights are left in use?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import EmpiricalBayesExplorer
@@ -36,7 +36,7 @@ explorer
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Time** 57 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 5 · 6.7: 6 · 6.8: 9 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 9
+# **Time** 58 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 5 · 6.7: 6 · 6.8: 9 · 6.9: 9 · 6.10: 3 · 6.11: 1 · opening and end: 10
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -94,7 +94,7 @@ assert averaged < plug_in
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.2 The bound
 #
-# As in chapter 3, $p(W\mid D)$ is out of reach, and $q(W\mid\theta)$ takes its place. Here we write the objective as the bound, $\mathcal L = -F$:
+# As in chapter 3, $p(W\mid D)$ is out of reach, and $q(W\mid\theta)$ takes its place. As in the source, this chapter writes $p$ for $P$, ln for the logarithm, which is natural everywhere in the course, and the objective as the bound, $\mathcal L = -F$, to be made *large*:
 #
 # $$\ln p(D) - \mathrm{KL}[q\,\|\,p(W\mid D)] = \mathcal L = \mathbb E_q[\ln p(D\mid W)] - \mathrm{KL}[q\,\|\,p(W)] . \tag{6.3}$$
 #
@@ -232,7 +232,7 @@ assert kl_best(mus, sigmas) < np.log(shared / sigmas).sum()
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.5 A change of variables
 #
-# (6.9) has a trap: a weight that nobody needs goes to $\mu\to0$ *and* $\sigma\to0$, and $\mu^2/\sigma^2$ becomes 0/0. And σ must stay positive. Both are cured by new parameters ρ and γ:
+# (6.9) has a trap: a weight that nobody needs goes to $\mu\to0$ *and* $\sigma\to0$, and $\mu^2/\sigma^2$ becomes 0/0. (Under a fixed prior its σ would stay as wide as that prior; a learnt one follows it down.) And σ must stay positive. Both are cured by new parameters ρ and γ:
 #
 # $$\sigma = \ln(1+e^{\rho}) = \operatorname{softplus}(\rho), \qquad \mu = \gamma\odot\sigma . \tag{6.11}$$
 #
@@ -329,7 +329,7 @@ assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.
 #
 # $$p(D\mid w) = p(D\mid w=0)\;\exp\left(\frac{\hat w\,w}{\hat\sigma^2} - \frac{w^2}{2\hat\sigma^2}\right) .$$
 #
-# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again: the posterior, with mean $\kappa\hat w$ and variance $\kappa\hat\sigma^2$. Here $\kappa = 1/(1+\lambda\hat\sigma^2)$ is the **share of the estimate that the prior leaves**: near 0 for a narrow prior, near 1 for a wide one. With $z = \hat w/\hat\sigma$, which counts how many standard errors the estimate is from 0, the exponent is $\kappa z^2/2$ at its top. So the integral over $w$ is $\sqrt{\lambda\,\kappa\hat\sigma^2}\;e^{\kappa z^2/2}$ times $p(D\mid w=0)$, and by the definition of κ, $\lambda\hat\sigma^2\kappa = 1-\kappa$. It is the evidence:
+# Times the prior $\sqrt{\lambda/2\pi}\;e^{-\lambda w^2/2}$ this is a Gaussian in $w$ again: the posterior, with mean $\kappa\hat w$ and variance $\kappa\hat\sigma^2$. Here $\kappa = 1/(1+\lambda\hat\sigma^2)$ is the **share of the estimate that the prior leaves**: near 0 for a narrow prior, near 1 for a wide one. With $z = \hat w/\hat\sigma$, which counts how many standard errors the estimate is from 0, the exponent is $\kappa z^2/2$ at its top. So the integral over $w$ is $\sqrt{\lambda\,\kappa\hat\sigma^2}\;e^{\kappa z^2/2}$ times $p(D\mid w=0)$, and by the definition of κ, $\lambda\hat\sigma^2\kappa = 1-\kappa$. The integral is the evidence:
 #
 # $$\ln p(D\mid\lambda) = \ln p(D\mid w=0) + \tfrac12\big[\ln(1-\kappa) + \kappa\,z^2\big] . \tag{6.15}$$
 #
@@ -379,7 +379,7 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
       "prior σ_p", "nats", loc="lower right")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.7 Collapse and pruning
+# ## 6.7 How a weight is switched off
 #
 # What does (6.12) do to a weight? Two properties explain most of it.
 #
@@ -389,7 +389,7 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
 #
 # $$\frac{\partial\,\mathrm{KL}}{\partial\gamma} = \frac{\gamma}{1+\gamma^2}, \tag{6.17}$$
 #
-# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0, unless the likelihood holds them. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. Gradient descent does not bring it back. As $\mu = \gamma\sigma$, a step of γ moves the weight by σ times as much only: the likelihood's slope in γ goes to 0 with σ (exercise 6.4).
+# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0, unless the likelihood holds them. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight has *collapsed*, the strictest way to be switched off. Gradient descent does not bring it back. As $\mu = \gamma\sigma$, a step of γ moves the weight by σ times as much only: the likelihood's slope in γ goes to 0 with σ (exercise 6.4). The dashed curve below is the KL under a *fixed* prior, for a weight with $\sigma = \sigma_p/2$: it is $\mu^2/2\sigma_p^2 = \gamma^2/8$, up to a constant.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.17
@@ -406,7 +406,7 @@ ax.set_ylim(-0.6, 3)
 panel(ax, "A learnt prior lets go of strong weights", "γ = μ/σ", "nats", loc="upper center")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# When exactly is a weight pruned? By (6.16) our one weight has the posterior $\mathcal N(\kappa\hat w, \kappa\hat\sigma^2)$, so that
+# When exactly does a weight collapse? By (6.16) our one weight has the posterior $\mathcal N(\kappa\hat w, \kappa\hat\sigma^2)$, so that
 #
 # $$\gamma^2 = \frac{\mu^2}{\sigma^2} = \kappa^\star z^2 = \max\big(z^2 - 1,\; 0\big). \tag{6.18}$$
 #
@@ -444,7 +444,7 @@ for z_try in (0.7, 2.0, 6.0):  # other data, the same x: minimise over ρ and γ
 #
 # $$P(z^2 > 1) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
-# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, and cost less than $\frac12\ln 2 = 0.35$ nats. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
+# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, by (6.18) with $P(1 < z^2 < 2) \approx 0.16$; each of them costs less than $\frac12\ln 2 = 0.35$ nats. So "the prior switches off what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.19
@@ -459,7 +459,7 @@ assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_00
 #
 # The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop, but it steps in ρ and μ instead of ρ and γ; we shall see why. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
 #
-# The draws $W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). What a unit gets from a data point $x$, its *pre-activation* $\sum_k x_kw_k$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_k x_k\mu_k,\ \sum_k x_k^2\sigma_k^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) All fits of this section have 1500 steps. "Switched off" means $|\gamma| < \tfrac12$ from here on: the posterior leaves the weight's sign open.
+# The draws $W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). What a unit gets from a data point $x$, its *pre-activation* $\sum_k x_kw_k$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_k x_k\mu_k,\ \sum_k x_k^2\sigma_k^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) All fits of this section have 1500 steps. "Switched off" is counted as at the start of the chapter: $|\gamma| < \tfrac12$.
 
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
@@ -490,7 +490,7 @@ panel(axes[1], "Learnt σ_p of each weight, sorted", "weight", "", loc="lower le
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The dots are the weights that are off under a prior each. In this fit they are of two kinds: some are held at 0 by a σ_p that has collapsed (the steep end of the curve), and nearly all others lead into a hidden unit whose way out is such a weight, so that it does not matter what they are. Under a *shared* prior no σ_p can collapse alone: there a weight that is off stays wide, and the data have no use for it.
+# The dots are the weights that are switched off under a prior each. In this fit they are of two kinds. Some have collapsed: a narrow σ_p holds them at 0 (the steep end of the curve). Nearly all others lead into a hidden unit whose way out has collapsed: what they are does not matter, so their σ_p may be large, even 10, and their sign is open all the same. Under a *shared* prior no σ_p can collapse alone: there a weight that is off stays wide, and the data have no use for it.
 #
 # With a prior each, more than half of the weights are off, <!-- claim: a-prior-each-switches-off-most-weights --> far more than with one prior for all. <!-- claim: a-prior-each-switches-off-more-than-one-for-all -->
 #
@@ -540,9 +540,11 @@ found = claims.show(
     "what-is-pruned-cannot-be-unsure")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
+# (A row in % counts worlds. "One prior for all is level": that was so in all twenty, and more than half of them were asked for.)
+#
 # **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight is level with that, again to a quarter of a nat in most worlds. <!-- claim: a-prior-each-is-level-with-one-for-all-among-the-data -->
 #
-# **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it has pruned cannot be unsure either, and in more than four of five worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
+# **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it holds at 0 cannot be unsure either, and in more than four of five worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.9 Width 1 to 60 on patients
@@ -673,7 +675,7 @@ found = claims.show(
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the source's claim stands on this table. With 60 units the training AUC is less than 0.05 above the test AUC. <!-- claim: sixty-units-do-not-overfit --> Compared with 16 units, 60 rank new patients as well, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set at width 16, gains, on average, more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.)
+# So the source's claim stands on this table. With 60 units the training AUC is less than 0.05 above the test AUC. <!-- claim: sixty-units-do-not-overfit --> Sixty units rank new patients equally well as 16, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> With 60 units the classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set at width 16, gains, on average, more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too. Why the classic network tests better with 60 units, 0.857, than with 16, 0.811, one split cannot say.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.10 May the training score choose?
@@ -682,7 +684,9 @@ found = claims.show(
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} . \tag{6.20}$$
 #
-# The pairs are widths, among them networks with one or two units, bad at both: $r$ must be high. **The fair question** is put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on; and beside them one network with five weight decays. (Nor may one let the *split* vary instead. Take a scorer that was never trained. A training part that happens to get the easier patients leaves the harder ones for the test. So, over splits, its two AUCs move against each other: $r$ is near −1. <!-- claim: splits-make-a-fixed-scorer-correlate -->)
+# The pairs are widths. Among them are networks with one or two units, bad at both scores, which alone can make $r$ high. Here that matters little: without them $r$ falls from 0.99 to 0.94 (below). **The fair question** is still put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on; and beside them one network with five weight decays.
+#
+# Nor may the *split* vary. Take a scorer that was never trained, and correlate its training AUC with its test AUC over many splits. A training part that happens to get the easier patients leaves the harder ones for the test. So the two AUCs move against each other: $r$ is near −1, though nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate -->
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.20
@@ -711,7 +715,7 @@ panel(ax, "One split: the training score with and against the test", "training A
       loc="lower left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among networks that their prior prunes, the two do rise together, <!-- claim: training-auc-follows-the-test-on-one-split --> and choosing by the training AUC gives away less than 0.015. <!-- claim: training-auc-can-choose-a-pruned-network --> So the source has a point, for *its* networks on *this* table. It is no law: a weight decay chosen by the training AUC gives away more than 0.03. <!-- claim: training-auc-cannot-choose-a-decay --> A score may choose only what it cannot be flattered by.
+# Among networks with learnt priors, the two do rise together, <!-- claim: training-auc-follows-the-test-on-one-split --> and choosing by the training AUC gives away less than 0.015. <!-- claim: training-auc-can-choose-a-pruned-network --> So the source has a point, for *its* networks on *this* table. It is no law: a weight decay chosen by the training AUC gives away more than 0.03. <!-- claim: training-auc-cannot-choose-a-decay --> The less decay, the better a network fits its training rows, noise and all: a score on the rows that were fitted must not choose how closely they are fitted.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 Play
@@ -1115,7 +1119,7 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and in steps of γ a useful one can be switched off too early.
 # - γ is for writing the KL; to walk in, μ is better: with one prior for all, the same free energy ends tens of nats lower. <!-- claim: steps-of-gamma-stop-far-above -->
 # - On the patients, 60 units rank as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
-# - Two scores over splits correlate even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a score can choose: a pruned network here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
+# - Over splits, training and test AUC move against each other even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a training score can choose: one of several networks with learnt priors here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References

@@ -74,7 +74,7 @@ def normal_density(w, mean, var):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.1 Learning one point at a time
 #
-# BBB draws random weights at every training step and at every prediction. PBP needs none (chance comes in twice only: the starting means, and the order of the points). Each weight is a Gaussian $q(w) = \mathcal N(w\mid m, v)$ as before, but stored as mean $m$ and **variance** $v$; think of two networks of the same shape, one of means and one of variances. What flows through them is not a number but a *distribution*: a mean and a variance for every unit.
+# BBB draws random weights at every training step and at every prediction. PBP needs none. Each weight is a Gaussian $q(w) = \mathcal N(w\mid m, v)$ as before, but stored as mean $m$ and **variance** $v$; think of two networks of the same shape, one of means and one of variances. What flows through them is not a number but a *distribution*: a mean and a variance for every unit.
 #
 # Training rests on an old fact. Bayes' rule may be applied to one point after the other, each posterior being the prior of the next point:
 #
@@ -213,7 +213,7 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 #
 # $$v' = v - v^2\left[\left(\frac{\partial\log Z}{\partial m}\right)^2 - 2\,\frac{\partial\log Z}{\partial v}\right]. \tag{7.5}$$
 #
-# No likelihood has been named: this is exact for every $L \ge 0$ for which $Z$ is finite and may be differentiated so.
+# This is exact for every $L \ge 0$ for which $Z$ is finite and may be differentiated so.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.4 and 7.5
@@ -247,13 +247,13 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# A network has many weights. Look at one of them, and average the likelihood over all the others: what is left is a likelihood of this weight alone, with the same $Z$. So (7.4) and (7.5) hold for each weight by itself, with the derivatives of $\log Z$ by *its* $m$ and $v$. We need $\log Z$ as a function of all of them, and PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the pre-activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# A network has many weights. Look at one of them, and average the likelihood over all the others: what is left is a likelihood of this weight alone, with the same $Z$. So (7.4) and (7.5) hold for each weight by itself, with the derivatives of $\log Z$ by *its* $m$ and $v$. We need $\log Z$ as a function of all of them, and PBP computes it by pushing means and variances through the layers. Letters are the paper's, not chapter 5's: $i$ counts units and $j$ inputs. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the pre-activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
 # $$\operatorname{Var}[a_i] = \frac1{V+1}\sum_j \Big( m_{ij}^2\operatorname{Var}[z_j] + v_{ij}\,\mathbb E[z_j]^2 + v_{ij}\operatorname{Var}[z_j]\Big). \tag{7.7}$$
 #
-# The factor $1/\sqrt{V+1}$ keeps pre-activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
+# The factor $1/\sqrt{V+1}$ keeps pre-activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer (7.6), (7.7) and the Gaussian are exact, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 7.6 and 7.7: by the package here, by you in exercise 7.5; drawn weights agree
@@ -270,13 +270,13 @@ assert np.allclose(a.var(axis=0), a_var, rtol=0.03)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.5 A Gaussian through a ReLU
 #
-# Now $b = \max(0, a)$ with $a\sim\mathcal N(m, v)$. It is half a Gaussian and a spike at 0. Write $a = \sqrt v\,(\zeta + \varepsilon)$ with $\zeta = m/\sqrt v$; what is above 0 has $\varepsilon > -\zeta$. With the standard normal density $\phi$ and its distribution function $\Phi$,
+# Now $b = \max(0, a)$ with $a\sim\mathcal N(m_a, v_a)$. It is half a Gaussian and a spike at 0. Write $a = \sqrt{v_a}\,(\zeta + \varepsilon)$ with $\zeta = m_a/\sqrt{v_a}$; what is above 0 has $\varepsilon > -\zeta$. With the standard normal density $\phi$ and its distribution function $\Phi$,
 #
-# $$\mathbb E[b] = \sqrt v\int_{-\zeta}^\infty(\zeta+\varepsilon)\,\phi(\varepsilon)\,\mathrm d\varepsilon = \sqrt v\;h(\zeta), \qquad h(\zeta) = \phi(\zeta) + \zeta\,\Phi(\zeta), \tag{7.8}$$
+# $$\mathbb E[b] = \sqrt{v_a}\int_{-\zeta}^\infty(\zeta+\varepsilon)\,\phi(\varepsilon)\,\mathrm d\varepsilon = \sqrt{v_a}\;h(\zeta), \qquad h(\zeta) = \phi(\zeta) + \zeta\,\Phi(\zeta), \tag{7.8}$$
 #
-# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v\,[\Phi(\zeta) + \zeta\,h(\zeta)]$, since the integral of $\varepsilon^2\phi$ is $\Phi - \varepsilon\,\phi$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
+# since the integral of $\varepsilon\,\phi$ is $-\phi$. In the same way $\mathbb E[b^2] = v_a\,[\Phi(\zeta) + \zeta\,h(\zeta)]$, since the integral of $\varepsilon^2\phi$ is $\Phi - \varepsilon\,\phi$. Subtract the square of (7.8), and use $h(\zeta) - \zeta = h(-\zeta)$:
 #
-# $$\operatorname{Var}[b] = v\,\big[\Phi(\zeta) - h(\zeta)\,h(-\zeta)\big]. \tag{7.9}$$
+# $$\operatorname{Var}[b] = v_a\,\big[\Phi(\zeta) - h(\zeta)\,h(-\zeta)\big]. \tag{7.9}$$
 #
 # The paper writes the same with the ratio $\phi(\zeta)/\Phi(\zeta)$, which has to be computed with care: far below 0 it is 0/0.
 
@@ -305,7 +305,7 @@ panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "r
 #
 # $$\log Z = \log\mathcal N(y\mid m_f, v_f+s^2) = -\tfrac12\left[\log 2\pi(v_f+s^2) + \frac{(y-m_f)^2}{v_f+s^2}\right]. \tag{7.10}$$
 #
-# $m_f$ and $v_f$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
+# $m_f$ and $v_f$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. It is a *log-likelihood*: the updates climb it.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.10
@@ -340,7 +340,7 @@ def adf_step(x, y, w_mean, w_var, noise_var):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, one point reaches two inputs and four units. If its y was half expected, 0.5, every weight becomes surer. After a surprise, y = 1.5, some variances *rise*: the bracket of (7.5) is negative there.
+# **Twin networks.** A point goes forward through the means and the variances at once, and log Z comes back through both. Below, one point reaches two inputs and four units; the prediction for its y is −0.02 ± 0.96. After y = 0.5, which is near, every weight becomes surer. After a surprise, y = 1.5, some variances *rise*: the bracket of (7.5) is negative there.
 
 # %% slideshow={"slide_type": "subslide"}
 small = pbp.initial_state((2, 4, 1), seed=1)
@@ -369,7 +369,7 @@ print(f"PBP step:    N({moved[0][0, 0]:.6f}, {spread[0][0, 0]:.6f})")
 print("brute force: N({:.6f}, {:.6f})".format(*moments(w, tilted_w)))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Behind a ReLU the output is no longer Gaussian, and (7.10) is an approximation. It is a bad one for a single uncertain weight, where much of the output's distribution is one spike; a sum over fifty units is nearer to a Gaussian. How bad for one?
+# Behind a ReLU the output is no longer Gaussian, and (7.10) is an approximation. It is bad for one uncertain weight, where much of the output's distribution is one spike: below, PBP leaves less than a quarter of the right variance. What saves the method is width: a sum over fifty units is nearly Gaussian.
 
 # %% slideshow={"slide_type": "fragment"}
 hidden = tf.constant([[0.4, 0.2]], tf.float64), tf.constant([[0.9, 0.0]], tf.float64)
@@ -389,9 +389,11 @@ print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
 #
 # $$q(\tau) = \mathrm{Gamma}(\tau\mid\alpha,\beta) = \frac{\beta^\alpha}{\Gamma(\alpha)}\,\tau^{\alpha-1}e^{-\beta\tau}, \qquad \int_0^\infty\tau^{\alpha-1}e^{-\beta\tau}\,\mathrm d\tau = \frac{\Gamma(\alpha)}{\beta^\alpha}, \qquad \Gamma(\alpha+1) = \alpha\,\Gamma(\alpha) .$$
 #
-# Its mean is $\alpha/\beta$; its sd is $1/\sqrt\alpha$ of that, so that a large α is a firm belief. At first $\alpha = \beta = 6$. (The explorer asks for a guess of the noise sd instead. With α = 6 and the guess 1 its β is 5 by (7.11), and its noise ends lower than in our cells.) What enters (7.10) is the mean of the noise variance. Divide the density by τ, and what is left under the integral belongs to a Gamma with α − 1. So it is the quotient of two such integrals:
+# Its mean is $\alpha/\beta$; its sd is $1/\sqrt\alpha$ of that, so that a large α is a firm belief. At first $\alpha = \beta = 6$, the paper's choice. What enters (7.10) is the mean of the noise variance. Divide the density by τ, and what is left under the integral belongs to a Gamma with α − 1. So it is the quotient of two such integrals:
 #
 # $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\Gamma(\alpha-1)}{\beta^{\alpha-1}}\cdot\frac{\beta^\alpha}{\Gamma(\alpha)} = \frac{\beta}{\alpha-1} . \tag{7.11}$$
+#
+# (The explorer asks for a guess of the noise sd, in spreads of y: 1 with α = 6 means β = 5, and its noise ends lower than our cells'.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.11
@@ -439,7 +441,7 @@ assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, seco
 #
 # $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{7.13}$$
 #
-# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \log(1+t)$ keep the digits of a small $t$. The $\ell$ are small, too: exercise 7.6 computes them without taking one logarithm from another. No term is added to a denominator: section 7.11 shows what one such term can do.
+# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \log(1+t)$ keep the digits of a small $t$. The $\ell$ are small, too: exercise 7.6 computes them without taking one logarithm from another.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.13: by the package here, by you in exercise 7.6
@@ -452,26 +454,30 @@ print("Gaussian Z ", np.round(pbp.gamma_update(6.0, 6.0, 0.1, 0.2), 4))
 assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a point, still
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Take away the weights' uncertainty, $v_f = 0$. The likelihood of the residual is then $\sqrt\tau\,e^{-r^2\tau/2}$, up to a constant, and times $\tau^{\alpha-1}e^{-\beta\tau}$ that is a Gamma again: $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$. (7.13) does the same, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$, and somewhat less, since with $v_f > 0$ the weights may be to blame for a residual, and a point tells less of the noise. Keep this in mind; it will solve a case.
+# Take away the weights' uncertainty, $v_f = 0$. The likelihood of the residual is then $\sqrt\tau\,e^{-r^2\tau/2}$, up to a constant, and times $\tau^{\alpha-1}e^{-\beta\tau}$ that is a Gamma again: $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$. (7.13) does the same, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$. As a rule it is somewhat less, since with $v_f > 0$ the weights may be to blame for a residual. (With the approximate Z a single step may exceed ½, as above: from 6 to 6.63.) This will solve a case.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF puts each such factor into $q$ once, at the start, when nothing is known of λ: each weight begins with the variance $\mathbb E[1/\lambda] = 6/5$ of (7.11). Once the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that it must remember what each factor has given to $q$. The factor of weight $i$ speaks of two unknowns, of $w_i$ and of λ, so it is remembered as a product of a Gaussian and a Gamma, without the constants in front:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF puts each such factor into $q$ once, at the start, when nothing is known of λ: each weight begins with the variance $\mathbb E[1/\lambda] = 6/5$ of (7.11). Once the data have spoken, more is known of λ. So after every epoch PBP takes each weight's old factor out of $q$ and puts it in anew: **expectation propagation** (EP).
 #
-# $$\mathcal N(w_i\mid 0, 1/\lambda) \;\approx\; e^{\,\hat h_i w_i - \frac12\hat p_i w_i^2}\;\lambda^{\hat a_i}\,e^{-\hat b_i\lambda} .$$
+# One weight in numbers, that of the cell below: it stands at N(0.538, 1.033), a precision of $1/1.033 = 0.97$. Of this $\hat p = 0.84$ came from its prior. Without that, $0.97 - 0.84 = 0.13$ is left, said by the points, and the weight is N(4.127, 7.926). *This* Gaussian meets the prior again, with what is known of λ by now.
 #
-# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat h_i$ what it adds to $m_i/v_i$; $\hat a_i$ and $\hat b_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat a_i$ and $\beta_\lambda = 6 + \sum_i\hat b_i$. At the start $\hat p_i = 5/6$, and the other three are 0. Then, weight by weight:
+# So PBP must remember what each factor has given. The factor of weight $i$ holds two unknowns, $w_i$ and λ; it is remembered as a Gaussian in $w_i$ times a Gamma in λ, without the constants in front:
+#
+# $$\mathcal N(w_i\mid 0, 1/\lambda) \;\approx\; e^{\,\hat u_i w_i - \frac12\hat p_i w_i^2}\;\lambda^{\hat\alpha_i}\,e^{-\hat\beta_i\lambda} .$$
+#
+# Multiply such factors, and the exponents add. So $\hat p_i$ is what the factor adds to the precision $1/v_i$, and $\hat u_i$ what it adds to $m_i/v_i$; $\hat\alpha_i$ and $\hat\beta_i$ are its **shares** of λ's Gamma, $\alpha_\lambda = 6 + \sum_i\hat\alpha_i$ and $\beta_\lambda = 6 + \sum_i\hat\beta_i$. At the start $\hat p_i = 5/6$, and the other three are 0. Then, weight by weight:
 #
 # 1. **Take it out.** Subtract what it has given. What is left is the **cavity**, of the weight and of λ:
 #
-# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \quad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat h, \qquad \alpha_\setminus = \alpha_\lambda - \hat a, \quad \beta_\setminus = \beta_\lambda - \hat b . \tag{7.14}$$
+# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \quad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat u, \qquad \alpha_\setminus = \alpha_\lambda - \hat\alpha, \quad \beta_\setminus = \beta_\lambda - \hat\beta . \tag{7.14}$$
 #
 # 2. **Tilt** the cavity by the exact factor. Its $Z$ is $\mathcal N(0\mid m_\setminus, v_\setminus + \beta_\setminus/(\alpha_\setminus-1))$: the weight was "predicted" to be $m_\setminus$, and "seen" to be 0 with a noise of precision λ.
 # 3. **Project**: (7.4) and (7.5) for $w$, (7.13) with the residual $m_\setminus$ and the variance $v_\setminus$ for λ.
 # 4. **Remember**: the difference between the new $q$ and the cavity is the new factor.
 #
-# A factor is left as it is if its cavity has no $v_\setminus > 0$ or no $\alpha_\setminus > 1$. ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
+# A factor is left as it is if its cavity has no $v_\setminus > 0$ or no $\alpha_\setminus > 1$. PBP treats the *prior* by EP and the *points* by ADF: a factor for each point and weight would cost N times the memory. Below, the second epoch's refinement of the sinusoid's network:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
@@ -504,7 +510,7 @@ assert np.allclose((new_a - cavity_a, new_b - cavity_b), after.factors[i, 2:])  
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.9 The whole algorithm
 #
-# Standardise x and y. Start as in 7.8, each variance 6/5, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (7.6)-(7.9), log Z (7.10), gradient backward, update all $m, v$ (7.4)-(7.5) and α, β (7.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (7.14). That is all. From scratch against the package, point by point:
+# Standardise x and y. Start as in 7.8, each variance 6/5, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (7.6)-(7.9), log Z (7.10), gradient backward, update all $m, v$ (7.4)-(7.5) and α, β (7.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (7.14). From scratch against the package, point by point:
 
 # %% slideshow={"slide_type": "fragment"}
 start = pbp.initial_state((1, 50, 1), seed=0)
@@ -521,7 +527,7 @@ for step in islice(pbp.steps(data.x, data.y), 6):
 print(f"six points: 151 Gaussians each time as in the package; α = {alpha:.3f}, β = {beta:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package runs this loop compiled. Forty epochs over the 32 points of the sinusoid:
+# Compiled, forty epochs over the sinusoid's 32 points:
 
 # %% slideshow={"slide_type": "subslide"}
 x_grid = np.linspace(-1.5, 1.5, 121)[:, None]
@@ -537,8 +543,6 @@ assert metrics.rmse(data.truth(data.x), fit.predict(data.x).mean) < 3.0
 assert pred.samples is None and (pred.mc_error == 0).all()  # nothing was drawn
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Two prices are paid.
-#
 # **The order matters.** Exact beliefs (7.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers: <!-- claim: pbp-order-matters -->
 
 # %% slideshow={"slide_type": "fragment"}
@@ -551,7 +555,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error of the mean. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the true function, <!-- claim: pbp-more-epochs-better-mean --> but after 400 it is as if there were 400 times the data. Compare the epistemic sd with the error of the mean. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5
@@ -569,7 +573,7 @@ found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
                     "pbp-noise-comes-down", "pbp-order-matters")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt --> (Section 7.14 counts each point once, and has a price of its own.)
+# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt --> (Section 7.14 counts each point once, at a price.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 The score
@@ -625,7 +629,7 @@ sick = listing.fit(x_train, y_train, epochs=1, seed=0)
 ll_sick = report("the listing", sick)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **First clue.** The RMSE is fine. The log-likelihood is poor. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 7.7: α counts half the points. There are thousands of points. Look at α over time:
+# **First clue.** A constant guess has the sd of the prices for its RMSE, $s_y = 1.15$, and an LL of about $-\tfrac12[\log 2\pi s_y^2 + 1] = -1.56$. The listing's RMSE is far better; its LL is *worse*. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 7.7: α counts half the points. There are thousands of points. Look at α over time:
 
 # %% slideshow={"slide_type": "fragment"}
 fig, (left, right) = plt.subplots(1, 2)
@@ -658,7 +662,7 @@ tampered = listing.fit(x_train, y_train, epochs=1, seed=0, eps=1e-4)
 report("the listing, eps 1e-4", tampered)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. Everything else in the listing stays as it was, float32 network included.
+# Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. All else stays as it was, the float32 network included.
 
 # %% slideshow={"slide_type": "fragment"}
 cured = listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
@@ -669,7 +673,7 @@ ll_full = report("PBP of this course", full)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well. Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67. <!-- from: reproduce california -->
 #
-# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting is a cheap test. The two healthy fits have four fifths of $NE/2$, as a point counts for less than half while the weights are unsure; the sick one has less than a tenth.
+# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting is a cheap test. The two healthy fits have four fifths of $NE/2$, the sick one less than a tenth.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
@@ -696,9 +700,9 @@ print("right end over left:                 ", np.round(now[:, 1] / now[:, 0], 2
 print("the same, each relative to its step 0:", np.round(shrunk[:, 1] / shrunk[:, 0], 2))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The first line is an **illusion of one run**: whoever has one seed will explain why the right end is wider, or narrower. Only what is compared with its own start, the second line, comes out the same way each time.
+# The first line is an **illusion of one run**. Only what is compared with its own start, the second line, comes out the same way each time.
 #
-# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. α is also the weight of the first guess, which counts for 2α points. The preset has α = 75, so for about 150: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
+# 2 (*one epoch*, then *steps* to 330): it shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. 3 (*loud noise*): about the same; <!-- claim: alpha-counts-points-not-noise --> α counts points, β/(α−1) is what changes. 4 (*sure of a wrong noise*): no. With α = 75 the guess counts like 150 points with squared residuals of 4 (y in spreads). 1280 visits with *no* residual would only bring their mean down to $600/1430 = 0.42$, and the true one is $0.02$. <!-- claim: a-confident-guess-is-not-unlearned --> The same guess, held loosely (move *prior α* down), leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.13 BBB or PBP?
@@ -724,7 +728,7 @@ found = claims.show(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Does PBP beat the point estimate?** Among the data, not with 40 epochs. <!-- claim: pbp-40-epochs-lose-among-the-data --> The noise level starts at the spread of y, and thirty-two points are too few to learn it in that time. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
-# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture scores still lower among the data than at its lowest F. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS; what BBB says of the noise if it is not told, [chapter 11](11_how_loud_is_the_noise.ipynb) measures.
+# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs (beside 200 no limit was set). <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Stopped after 1500 steps, the mixture scores still lower among the data than at its lowest F. <!-- claim: stopping-costs-the-mixture --> Chapter 10 compares all methods against NUTS; what BBB says of the noise if it is not told, [chapter 11](11_how_loud_is_the_noise.ipynb) measures.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.14 Appendix: count each point once
@@ -745,7 +749,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
                     "independent-gaussians-fit-under-pbp-s-prior")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told $s$, the sd of the noise, its error is less than three quarters of that, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told $s$, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one. Which? In part it is the learnt noise, which takes the whole sine for noise. If PBP is told $s$, the sd of the noise, its error is less than three quarters of what it is with the learnt noise, <!-- claim: the-learnt-noise-is-a-part-of-the-miss --> and still more than 3. <!-- claim: told-the-noise-it-still-misses --> It is neither the *independent Gaussians* nor the prior: mean field at its lowest, told $s$, with these 50 units and PBP's prior (λ = 1), misses by less than 1.5; <!-- claim: independent-gaussians-fit-under-pbp-s-prior --> with $\mathcal N(0, 3^2)$ even after 1500 steps by less than 1.2. <!-- claim: stopped-mean-field-fits-50-units --> What is left is PBP's own: the other KL, point by point, and one average site for all.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.15 Appendix: the paper's table
@@ -804,7 +808,7 @@ for name, found in scores.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.16 Appendix: which Gamma is the nearest?
 #
-# (7.12) matches $\mathbb E[\tau]$ and $\mathbb E[\tau^2]$, the two moments that one knows of a Gamma. It is not the Gamma nearest to $\tilde p$ by (7.3): that one has the right $\mathbb E[\tau]$ and the right $\mathbb E[\log\tau]$, because its log density is linear in τ and log τ. It lies close by, but has no closed form.
+# (7.12) matches $\mathbb E[\tau]$ and $\mathbb E[\tau^2]$, the two moments that one knows of a Gamma. It is not the Gamma nearest to $\tilde p$ in the sense of $\mathrm{KL}[\tilde p\,\|\,q]$: that one has the right $\mathbb E[\tau]$ and the right $\mathbb E[\log\tau]$, because its log density is linear in τ and log τ. It lies close by, but has no closed form.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -1123,7 +1127,7 @@ exercises.progress(7)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
 #
-# Each of these is printed in a book or runs in code on this subject. Do not believe us either: run them.
+# Each of these is printed in a book or runs in code on this subject. Run them.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "$\log Z = -\log p = -0.5\times\frac{\log v + (y-m)^2}{v}$, the negative log-likelihood; for an error of 0.2 it is 1.095 at v = 0.4 and falls to 0.036 at v = 0.9." **True:** log Z is *plus* log p, and $\log v$ is not divided by v. By (7.10), with v for the whole variance, $-\log Z = \tfrac12\big[\log 2\pi v + \frac{(y-m)^2}v\big]$. The right numbers go the other way: from 0.51 up to 0.89.
@@ -1194,9 +1198,6 @@ assert at_once[1] < 0 < one_by_one[1] < 0.02
 p = full.predict(x_test)  # the houses of section 7.11
 without = -densities.gaussian_nll(y_test, p.mean, p.epistemic_std**2).mean()
 print(f"LL of the test houses: {without:.2f} without the noise, {ll_full:.2f} with")
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "ADF minimises the KL between the true posterior and q". **True:** the other KL (7.2), and only one point at a time.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary

@@ -18,7 +18,7 @@
 #
 # *A classifier that knows when it does not know: measured, with controls.*
 #
-# **Run the cell below** (Shift+Enter), then choose *BBB*. Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. On the right are four digits that none of them has ever seen: what do they say of those?
+# **Run the cell below** (Shift+Enter), then choose *BBB*. Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. In the left panel, right of the orange line, are four digits that none of them has ever seen: what do they say of those?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import PicturesExplorer
@@ -36,7 +36,7 @@ explorer
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Time** 40 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 1 · opening and end: 10
+# **Time** 41 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 3 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 4 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 1 · opening and end: 9
 #
 # **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -89,7 +89,7 @@ assert np.allclose(cross_entropy(logits, labels), twin)
 assert softmax(logits[1])[2] == 0  # whose logarithm is −∞
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The data.** 900 pictures of clothes (Fashion-MNIST), 28 × 28 pixels in [0, 1], parted by lot: 500 train, 150 choose a temperature (section 9.8), 250 test. Handwritten digits (MNIST) are the strangers. *On the test pictures nothing is chosen*, and neither was the recipe of the networks: it was chosen on 600 of scikit-learn's small digits, by the log loss of pictures left out, and is taken to the clothes as it is. A score on pictures that were used to choose something is too good.
+# **The data.** 900 pictures of clothes (Fashion-MNIST), 28 × 28 pixels in [0, 1], parted by lot: 500 train, 150 choose a temperature (section 9.8), 250 test. Handwritten digits (MNIST) are the strangers. *On the test pictures nothing is chosen.* The recipe of the networks was not chosen on them either, but on 600 of scikit-learn's small digits, by the log loss of pictures left out; it is taken to the clothes as it is. (The twenty worlds of small digits, from section 9.8 on, use *other* digits than those 600.) A score on pictures that were used to choose something is too good.
 
 # %% slideshow={"slide_type": "fragment"}
 try:
@@ -205,7 +205,7 @@ for ax, (picture, p, title) in zip(axes, shown, strict=True):
 #
 # $$I[y; w \mid x, D] = H[\bar p] - \frac1S\sum_{k=1}^{S} H[p_k] \;\ge\; 0 . \tag{9.4}$$
 #
-# As in chapter 3, where variances took the place of entropies, total minus aleatoric is epistemic. Of *one* network it is 0, whatever it is shown. The split has critics (Wimmer et al. 2023; Bickford Smith et al. 2025), who doubt that the two kinds must add up. Here the information is a score, which section 9.5 puts to a test. The second cell below prints a third score beside them, which is often used: the *variance* of $p_{kc}$ over the networks $k$, averaged over the classes $c$.
+# It is never negative: entropy is concave, so the entropy of a mean is at least the mean of the entropies (Jensen). As in chapter 3, where variances took the place of entropies, total minus aleatoric is epistemic. Of *one* network it is 0, whatever it is shown. The split has critics (Wimmer et al. 2023; Bickford Smith et al. 2025), who doubt that the two kinds must add up. Here the information is a score, which section 9.5 puts to a test. The second cell below prints a third score beside them, which is often used: the *variance* of $p_{kc}$ over the networks $k$, averaged over the classes $c$.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.3 and 9.4
@@ -340,27 +340,29 @@ for kind, log_p in mean_logs.items():
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # One network's confidence about new clothes is off by more than 0.08 on average. <!-- claim: an-ordinary-network-is-too-sure-of-clothes --> And its confidence minus its accuracy is positive: it is too sure.
 #
-# **What it does not say.** A classifier that always says the classes' frequencies is perfectly calibrated, and knows nothing. And the number depends on the bins, and on how many pictures there are: of few, even a perfect one has an error above 0.
+# **What it does not say.** A classifier that always says the classes' frequencies is perfectly calibrated, and knows nothing. And the number depends on the bins, and on how many pictures there are: of few, even a perfect one has an error above 0. How much of the figure above is that? The last line takes the same network's confidences in the same pictures, and draws labels for which they are perfect.
 
 # %% slideshow={"slide_type": "fragment"}
 rng = np.random.default_rng(3)
 ignorant = np.tile([0.6, 0.4], (100_000, 1))
 said = rng.dirichlet(np.ones(3), 100_000)
 perfect = (rng.random((100_000, 1)) > said.cumsum(axis=1)).sum(axis=1).clip(max=2)
-few = [calibration.reliability(said[i:i + 100], perfect[i:i + 100]).error
-       for i in range(0, 20_000, 100)]
+own, few = np.exp(mean_logs["ordinary"]), []
+for _ in range(200):
+    drawn = (rng.random((len(own), 1)) > own.cumsum(axis=1)).sum(axis=1).clip(max=N_CLASSES - 1)
+    few.append(calibration.reliability(own, drawn).error)
 for name, value in (
     ("says the frequencies", calibration.reliability(ignorant, rng.random(100_000) > 0.6).error),
     ("perfect, 100,000 pictures", calibration.reliability(said, perfect).error),
-    ("perfect, 100 pictures, on average", np.mean(few))):
+    (f"perfect, {len(own)} pictures, on average", np.mean(few))):
     print(f"{name:34s} ECE {value:.3f}")
-assert value > 0.05
+assert value > 0.01
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.8 One number: the temperature
 #
-# Divide all logarithms by a **temperature** $T$ and normalise again:
+# Divide all logarithms by a **temperature** $T$ and normalise again. (In section 4.8 $T$ divided the log posterior of the *weights*; this one only changes what a finished network says.)
 #
 # $$p_c^{(T)} \propto p_c^{1/T} . \tag{9.8}$$
 #
@@ -417,7 +419,7 @@ legend = axes[1].legend(frameon=False, fontsize=11)
 ratio = np.abs(bayesian.mean) / bayesian.std
 assert np.allclose(ratio, bayesian.signal_to_noise)
 for fraction in (0.0, 0.5, 0.9):
-    p = bayesian.pruned(fraction).predict(pictures[test], n_samples=10).mean(axis=0)
+    p = bayesian.pruned(fraction).predict(pictures[test], n_samples=30).mean(axis=0)
     right = np.mean(p.argmax(axis=1) == classes[test])
     print(f"without {fraction:.0%} of the weights: accuracy {right:.1%}")
 
@@ -429,7 +431,7 @@ for fraction in (0.0, 0.5, 0.9):
 #
 # $$R(\kappa) = \frac{1}{|A_\kappa|}\sum_{i\in A_\kappa}\mathbb 1\big[\arg\max_c \bar p_c(x_i) \ne y_i\big] , \tag{9.10}$$
 #
-# and as a function of the coverage κ it is the **risk-coverage curve**. At κ = 1 it is the error rate. A temperature of one network leaves the order of its confidences nearly as it is: what helps here is *ranking*, not calibration.
+# and as a function of the coverage κ it is the **risk-coverage curve**. At κ = 1 it is the error rate. A temperature of one network leaves the order of its confidences nearly as it is (two close ones may change places, as each is normalised by what its *other* classes get): what helps here is *ranking*, not calibration.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 9.10
@@ -476,15 +478,18 @@ for ax, (title, worlds) in zip(axes, measured.items(), strict=True):
     words = ax.set(title=title, xlabel="difference of AUROC or accuracy")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Question 1: which is right more often, BBB or one network?** Not BBB. On digits the two are equally accurate, to within a fiftieth. <!-- claim: bbb-classifies-digits-no-better --> On clothes no limit was set for the two of them: in the picture BBB's mean is left of 0. The limit that was set is for BBB beside the *ensemble*: it is not ahead, to within 0.005. <!-- claim: bbb-classifies-clothes-no-better --> By log loss on digits BBB is not ahead of the ensemble either, to within 0.005 nats, <!-- claim: bbb-log-loss-on-digits-is-no-lower --> and the ensemble is not behind one network, to within 0.01. <!-- claim: ensemble-log-loss-on-digits-is-no-higher -->
+# **Question 1: which is right more often, BBB or one network?** On digits they are right equally often, to within a fiftieth. <!-- claim: bbb-classifies-digits-no-better --> On clothes that was not tested: no limit was set beforehand. (In the picture BBB's mean is left of 0: it was right less often.) Beside the *ensemble*, on clothes, BBB's accuracy is at most 0.005 higher. <!-- claim: bbb-classifies-clothes-no-better -->
 #
-# **Question 2: which notices strange pictures better?** *It depends on what is strange, and on what one compares with.*
+# The log loss, which question 1 did not ask for: on digits BBB's is at most 0.005 nats lower than the ensemble's, <!-- claim: bbb-log-loss-on-digits-is-no-lower --> and the ensemble's at most 0.01 nats higher than one network's. <!-- claim: ensemble-log-loss-on-digits-is-no-higher -->
 #
-# - Beside one network's *entropy*. Where clothes are known, BBB and the ensemble both notice more strangers. <!-- claim: bbb-notices-strangers, ensemble-notices-strangers --> Where digits are known, the ensemble does, too. <!-- claim: ensemble-notices-strange-digits --> For BBB no gain was found there; if there is one, it is below 0.04 of AUROC. <!-- claim: bbb-notices-strange-digits-no-better -->
-# - Beside that network's *energy*. Where clothes are known, the energy notices more strangers than the entropy. <!-- claim: energy-notices-strangers --> Neither BBB nor the ensemble notices fewer than the energy, to within 0.05. <!-- claim: bbb-notices-strangers-no-worse-than-an-energy, ensemble-notices-strangers-no-worse-than-an-energy --> In the picture BBB's bar even lies right of 0, and the ensemble's lies across it. But "more" was not the limit that was set beforehand, so the text does not claim it.
-# - Beside *each other*. Where clothes are known, thirty draws of BBB notice no fewer strangers than five networks, to within 0.05. <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> (That bar lies right of 0, too; again "more" was not the limit.) Where digits are known, they notice fewer. <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> And draws count: where clothes are known, five draws of BBB notice fewer strangers than thirty. <!-- claim: thirty-draws-notice-more-strangers-than-five --> Their AUROC is not above that of five networks, to within 0.1. <!-- claim: five-draws-notice-no-more-strangers-than-five-members -->
+# **Question 2: which notices strange pictures better, BBB or the ensemble?** Where digits are known: the ensemble. <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> Where clothes are known: with thirty draws BBB is at most 0.05 of AUROC behind. <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> (In the picture it is even ahead. But "ahead" was not the limit that was set beforehand, so the text does not claim it.) Draws count: there, five draws of BBB notice fewer strangers than thirty, <!-- claim: thirty-draws-notice-more-strangers-than-five --> and are at most 0.1 ahead of the five networks. <!-- claim: five-draws-notice-no-more-strangers-than-five-members -->
 #
-# So is BBB better in the end? Than one network by its entropy, where clothes are known: yes. Than five networks: where digits are known, no; where clothes are, it is no worse. Whoever shows one row or one panel alone shows an opinion.
+# **And beside one network?** That depends on which of its scores is used.
+#
+# - Its *entropy*. Where clothes are known, BBB and the ensemble both notice more strangers. <!-- claim: bbb-notices-strangers, ensemble-notices-strangers --> Where digits are known, the ensemble does; <!-- claim: ensemble-notices-strange-digits --> BBB gains less than 0.04, if anything. <!-- claim: bbb-notices-strange-digits-no-better -->
+# - Its *energy*. Where clothes are known, it notices more strangers than the entropy. <!-- claim: energy-notices-strangers --> BBB and the ensemble are at most 0.05 behind it. <!-- claim: bbb-notices-strangers-no-worse-than-an-energy, ensemble-notices-strangers-no-worse-than-an-energy --> (In the picture BBB is ahead, and the ensemble's bar lies across 0.) Where digits are known, no limit was set: in the picture BBB's bar lies across 0, and the ensemble is ahead.
+#
+# So is BBB better in the end? Than one network by its entropy, where clothes are known: yes. Than five networks: where digits are known, no; where clothes are known, it is at most 0.05 behind. Whoever shows one row or one panel alone shows an opinion.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("bbb-notices-strangers", "bbb-notices-strange-digits-no-better",
@@ -764,7 +769,7 @@ exercises.progress(9)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** the variance of the softmax outputs over a few draws *is* the uncertainty. **True:** it is one part of it. Draws that all shrug, and draws that are all certain of one class, have the same variance, none: see the cell after (9.4).
 #
-# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network, judged by its better score, and beside an ensemble of as many networks as it has draws, less of that is left, and how much depends on the strangers: section 9.11.
+# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network, judged by its better score, and beside an ensemble, less of that is left, and how much depends on the strangers: section 9.11.
 #
 # **Claim:** temperature scaling improves the accuracy. **True:** it changes no answer, (9.8).
 #
@@ -795,7 +800,7 @@ assert silent[1] > silent[0]
 # ## Summary
 #
 # - A classifier of pictures changes the likelihood, not the method: cross-entropy in the place of the squared error.
-# - Every sentence about a Bayesian network needs two controls: one ordinary network, judged by its logits and not by its entropy alone, and an ensemble of as many networks as there are draws.
+# - Every sentence about a Bayesian network needs two controls: one ordinary network, judged by its logits and not by its entropy alone, and an ensemble; five networks against thirty draws, as here, needs a look at five draws, too.
 # - Predictive entropy counts both kinds of uncertainty, mutual information only what the networks disagree about; one network has none.
 # - Log loss and Brier score are strictly proper, accuracy is not; a calibration error of 0 proves no knowledge.
 # - One number, the temperature, mends the confidence on pictures like those that chose it. It changes no answer, and it does not know strangers.

@@ -141,7 +141,8 @@ def test_verdicts_are_shown_in_the_order_asked_for(capsys: pytest.CaptureFixture
     rows = [" ".join(line.split()) for line in out.splitlines()[2:]]
     first, met = found[0], f"{found[0].met} of {found[0].worlds}"
     assert rows[0] == f"evidence loses little {first.effect} < 0.05 {met} {first.verdict}"
-    assert len(rows) == 2 and rows[1].startswith("evidence can prefer a worse test ")
+    assert rows[1] == found[0].measure and rows[3] == found[1].measure
+    assert len(rows) == 4 and rows[2].startswith("evidence can prefer a worse test 69.0 ± 2.8 % of")
     assert not any(one.claim in out for one in found)
     assert found[0].claim == claim.claims()[ids[0]].sentence and not found[0].falls
 

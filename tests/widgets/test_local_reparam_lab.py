@@ -15,7 +15,7 @@ MOVES |= {"parameter": "σ", "score": True, "shared": False, "per_example": True
 NAMES = {  # in the legend and beside the dots
     "score": "score function",
     "shared": "one shared W",
-    "per_example": "a W per example",
+    "per_example": "a W for each row",
     "flipout": "Flipout",
     "local": "local",
 }
@@ -33,7 +33,7 @@ def test_dots_and_lines_show_gradients_and_their_variances(
         panel(explorer, "Noise of a gradient"),
     )
     names = ", ".join(tick.get_text() for tick in ax.get_yticklabels())
-    assert names == "local, Flipout, own W, one W, score"
+    assert names == "local, Flipout, W a row, one W, score"
     mu, inputs, y = local_reparam_lab._pool(v["n_inputs"], v["seed"])
     sigma, name = np.full(v["n_inputs"], v["sigma"]), "mu" if v["parameter"] == "μ" else "sigma"
     for place, (kind, label) in enumerate(reversed(NAMES.items())):
