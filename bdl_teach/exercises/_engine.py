@@ -131,7 +131,8 @@ class Exercise:
 
         def remind() -> None:
             """Say which case takes so long, and how to stop it."""
-            said = f"{self.number} no answer yet for {self._where(self.cases[len(outcomes)])}: "
+            where = self._where(self.cases[len(outcomes)])
+            said = f"{self.number} no answer yet for {where}: it computes, as fits do for a while; "
             said += "if a loop of the function never ends, stop it with ■ (Kernel → Interrupt)."
             print(said, file=page, flush=True)
 
@@ -198,6 +199,8 @@ class Exercise:
         rows = zip(outcomes, self._expected, self.cases, strict=True)
         meant = (_wording.meant(got, want, case, names) for got, want, case in rows)
         words = "" if isinstance(self._returned[0], tuple) else next(filter(None, meant), "")
+        kinds = [words[:5] != "truth" or np.isin(o, (0, 1)).all() for o in self._shaped(outcomes)]
+        words = words if all(kinds) else ""
         return f"{words}{differs}" if not words else f"{words} F{differs[1:]}"
 
     def _same_wrong(self, ours: Sequence[Outcome], values: Any, some: bool = False) -> bool:
@@ -227,21 +230,22 @@ class Exercise:
     def _explained(self, outcomes: Sequence[Outcome]) -> str:
         """Return name and hint of what explains an answer that has no known mistake, or ""."""
         same = [*map(self._same, self.cases, outcomes, self._expected)]
+        names = [*inspect.signature(self.reference).parameters]
         answers = self._shaped(outcomes)
         broken = [isinstance(o, np.ndarray) and _outcomes.breaks(o, np.zeros(1)) for o in outcomes]
         if any(same) and all(a or b for a, b in zip(same, broken, strict=True)):
+            for name, column in zip(names, zip(*self.cases, strict=True), strict=True):
+                if common_mistakes.breaks_below_0(outcomes, column):
+                    return f"NaN where {name} < 0, by a root or a logarithm: is |{name}| meant?"
             return "right, but not for every number: what overflows, divides by 0, or is log 0?"
         if _all_alike(answers) and not _all_alike(self._expected):
-            return "the same in every case: use what the function is given."
-        whole = all((r % 1 == 0).all() for r in self._expected)
-        if whole and any(a.max() > 4 for a in self._expected) and answers:
-            off = [np.abs(a - r).max() for a, r in zip(answers, self._expected, strict=True)]
-            if 0 < max(off) < 1:
-                return "not a whole number: how is it rounded?"
+            return "the same in every case: is all that is given used, and each limit ever passed?"
+        if words := common_mistakes.of_whole_numbers(answers, self._expected):
+            return words
         until = time.thread_time() + SEARCH_S
         if found := self._changed(outcomes, slice(None), until):
             return ": ".join(found)
-        words = []
+        said = []
         for part in (
             range(len(answers[0])) if answers and isinstance(self._returned[0], tuple) else ()
         ):
@@ -251,8 +255,8 @@ class Exercise:
             if not self.same(mixed, answers):
                 if not (found := self._changed(answers, part, until)):
                     return ""
-                words.append(f"{found[0]} in part {part + 1}: {found[1]}")
-        return " ".join(words)
+                said.append(f"{found[0]} in part {part + 1}: {found[1]}")
+        return " ".join(said) or common_mistakes.of_pattern(answers, self._expected)
 
     def _changed(
         self, outcomes: Sequence[Outcome], part: Any, until: float
@@ -398,12 +402,12 @@ class Choice(Exercise):
         wrong = sorted(letters ^ self.reference)
         if not wrong:
             return SOLVED, "right."
+        told = [re.findall(r"section (\d+\.\d+)", self.statements[letter]) for letter in wrong]
+        about = sorted({*sum(told, [])}, key=lambda n: [*map(int, n.split("."))])
+        section = " and ".join([*filter(None, [", ".join(about[:-1])]), *about[-1:]])
         if tries == 0:
-            many = "1 statement is" if len(wrong) == 1 else f"{len(wrong)} statements are"
-            told = [re.findall(r"section (\d+\.\d+)", self.statements[letter]) for letter in wrong]
-            about = sorted({*sum(told, [])}, key=lambda n: [*map(int, n.split("."))])
-            section = " and ".join([*filter(None, [", ".join(about[:-1])]), *about[-1:]])
             read = replace(self, section=section).read if all(told) else self.read
+            many = "1 statement is" if len(wrong) == 1 else f"{len(wrong)} statements are"
             return WRONG, (
                 f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next "
                 f"wrong answer you are told which. {read}"
@@ -413,7 +417,7 @@ class Choice(Exercise):
             f"{self.statements[letter]}"
             for letter in wrong
         ]
-        return WRONG, f"{' '.join(hints)} {self.read}"
+        return WRONG, " ".join([*hints, *[self.read] * (not all(told))])  # else the hints name it
 
 
 DEFINED: list[Exercise] = []  # the exercises that ask for a function

@@ -65,6 +65,8 @@ def difference(got: Outcome, want: Array, *, is_pair: bool) -> str:
     wanted = _kind(want)
     if is_pair:
         wanted = f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
+    if re.match(r"(array\()?[\[(]+['\"]", str(got)):
+        return f" expected numbers, not names, and your function returned {got}."
     if isinstance(got, str):
         return f" expected {wanted}, and your function returned {got}."
     if got.shape != want.shape:
@@ -100,7 +102,7 @@ def meant(got: Outcome, want: Array, case: Any, names: Any) -> str:
         return "places for truth values: return True or False for each."
     if want.ndim > 0 and got.ndim == 0:
         return "one for all: return one for each."
-    if got.ndim > 1 and got.T.shape == want.shape:
+    if got.ndim > 1 and np.swapaxes(got, -1, -2).shape == want.shape:
         return "transposed: rows and columns are swapped."
     for axis in range(got.ndim):
         if np.delete(got.shape, axis).tolist() == list(want.shape):

@@ -97,7 +97,7 @@ def _quantile(level: Any, samples: Any, noise_std: Any) -> Any:
     """Find by bisection the quantile at ``level`` of a mixture of normals, one for each sample."""
     low = samples.min(axis=0) - 50 * noise_std
     high = samples.max(axis=0) + 50 * noise_std
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         short = ndtr((middle - samples) / noise_std).mean(axis=0) < level
         low, high = np.where(short, middle, low), np.where(short, high, middle)
@@ -352,6 +352,9 @@ def _fault_of_draws(answer: Any, problems: Any, x_new: Any) -> str:
         return "tries what is known not to pay"
     if takes[:, :, _PEAK].mean(axis=(1, 2)).min() < 0.05:
         return "the peak is hardly tried"
+    around = answer - answer.mean(axis=1, keepdims=True)
+    if np.square(np.diff(around, axis=2)).mean() > 0.5 * np.square(around).mean():
+        return "neighbouring inputs do not go together"  # of white noise it is twice as much
     return "the same draws for several data sets" if _repeats(answer) else ""
 
 

@@ -78,6 +78,8 @@ exercise(
     lambda x, s, k: np.diag(x**2 @ s**2),
     "one ε for all inputs: each weight has its own: (x_m·σ)(x_n·σ) has one for all.",
     lambda x, s, k: np.outer(x @ s, x @ s) * (k[:, None] == k),
+    "a row's variance in all its cells: two rows have (5.8) in common, with both x_m and x_n.",
+    lambda x, s, k: (x**2 @ s**2)[:, None] * (k[:, None] == k),
 )(lambda x, sigma, machine: (x * sigma**2) @ x.T * (machine[:, None] == machine))
 
 
@@ -245,7 +247,10 @@ def _falls(gradients: Any) -> Any:
     "Flipout is taken for local draws: for μ their variances fall alike; for σ the two differ.",
     lambda sizes, m, s: _falls(m).astype(float),
     "judged by the size of the variance: see how a variance *changes* with the batch size.",
-    lambda sizes, m, s: np.argsort(np.argsort(-m[:, -1].var(axis=-1))),
+    (
+        lambda sizes, m, s: np.argsort(np.argsort(-m[:, -1].var(axis=-1))),
+        lambda sizes, m, s: np.array([1, 2, 0])[np.argsort(np.argsort(s[:, -1].var(axis=-1)))],
+    ),
 )
 def _which_program(sizes: Any, mu_gradients: Any, sigma_gradients: Any) -> Any:
     falls_mu, falls_sigma = _falls(mu_gradients), _falls(sigma_gradients)

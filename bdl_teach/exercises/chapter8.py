@@ -206,6 +206,8 @@ def _columns(d: int, k: int, prior_std: float, scale: float = 1.0) -> tuple[Any,
     _crossed,
     "the constants do not cancel: of the entropy's ½ for each weight, −½ stays.",
     lambda m, d, columns, p: _price(m, d, columns, p) + 0.5 * len(m),
+    "correlations ignored: the entropy is of the whole q, not of each weight alone.",
+    lambda m, d, c, p: _price(m, np.hypot(d, np.sqrt((c**2).sum(axis=1))), 0 * c, p),
 )
 def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
     return _crossed(mean, own_std, columns, prior_std) - _entropy(own_std, columns)

@@ -2,12 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach.exercises._outcomes import Case, outcome
+from bdl_teach.exercises._outcomes import Case, close, outcome
 
 # Numbers that people add to a probability, so that its logarithm stays finite.
 TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
@@ -70,6 +70,12 @@ UNDONE: tuple[_Row, ...] = (
     ("a logarithm", "as read off an axis: return 10 to its power.", lambda r: 10.0**r),
 )
 
+
+def _correlation(r: Any) -> Any:
+    is_square = r.ndim == 2 and len(r) == len(r.T)
+    return r / np.sqrt(np.outer(np.diag(r), np.diag(r))) if is_square else r
+
+
 # Changes of a whole answer.
 _OF_WHOLES: tuple[_Row, ...] = (
     ("another logarithm", "nats belong to np.log.", lambda r: r / np.log(2.0)),
@@ -78,6 +84,7 @@ _OF_WHOLES: tuple[_Row, ...] = (
     ("a logarithm too many", "this is np.log of what is asked for.", np.log),
     ("wrong sign in the exponent", "e to minus the right answer.", lambda r: np.exp(-r)),
     ("the opposite", "1 minus what is asked for.", lambda r: 1 - r),
+    ("a correlation for a covariance", "do not divide by standard deviations.", _correlation),
     ("transposed", "rows and columns are swapped.", np.transpose),
     ("the other way round", "the order is reversed.", lambda r: r[::-1] if r.ndim else r),
     ("summed", "return one value for each.", np.sum),
@@ -137,14 +144,13 @@ def of_answers(
             spread = [np.asarray(r * n / (n - 1)) for r, n in pairs]
             yield Candidate("n − 1 for n", f"yours is divided by {size} − 1.", spread)
     for name, column in zip(names, zip(*cases, strict=True), strict=True):
-        for k in (1, 2, -1, -2) if all(is_real(a) and np.ndim(a) == 0 for a in column) else ():
-            hint = (
-                f"yours is {'divided' if k < 0 else 'multiplied'} by {name}{'²' * (abs(k) == 2)}."
-            )
-            scaled = [
-                np.asarray(r * np.float64(a) ** k) for r, a in zip(expected, column, strict=True)
-            ]
-            yield Candidate("a factor too many", hint, scaled)
+        is_number = all(is_real(a) and np.ndim(a) == 0 for a in column)
+        for k, c in product((1, 2, -1, -2), (1, 2)) if is_number else ():
+            way = "divided" if k < 0 else "multiplied"
+            hint = f"yours is {way} by {'2 ' * (c == 2)}{name}{'²' * (abs(k) == 2)}."
+            by = [c ** np.sign(float(k)) * np.float64(a) ** k for a in column]
+            scaled = [*map(np.asarray, map(np.multiply, expected, by))]
+            yield Candidate("a factor too many" if c == 1 else "another factor", hint, scaled)
 
 
 def _is_array(column: Sequence[Any]) -> bool:
@@ -163,6 +169,43 @@ def of_parts(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]
         ):
             hint = f"these values are right one by one: return their {word}."
             yield Candidate(f"the {word} is missing", hint, got)
+
+
+def breaks_below_0(got: Sequence[Any], column: Sequence[Any]) -> bool:
+    """Return whether ``got`` is NaN exactly where an argument is a negative number."""
+    below = [np.less(a, 0) if is_real(a) else np.zeros(0) for a in column]
+    return any(map(np.any, below)) and all(map(np.array_equal, map(np.isnan, got), below))
+
+
+def of_whole_numbers(got: Sequence[Any], expected: Sequence[Any]) -> str:
+    """Return whether whole numbers are not rounded, or labels 0, 1, ... exchanged, or ""."""
+    ours, right = (np.concatenate([[], *map(np.ravel, values)]) for values in (got, expected))
+    if not got or (right % 1).any():
+        return ""
+    if right.max() > 4 and 0 < np.abs(ours - right).max() < 1:
+        return "not a whole number: how is it rounded?"
+    pairs, labels = {*zip(right, ours, strict=True)}, {*right}
+    if {*ours} != labels or len(pairs) != len(labels) or len(labels) > min(4, len(right) / 2):
+        return ""
+    moved = [f"{a:.0f} is called {b:.0f}" for a, b in sorted(pairs) if a != b]
+    return f"labels exchanged: {', '.join(moved)}."
+
+
+@np.errstate(all="ignore")
+def of_pattern(got: Sequence[Any], expected: Sequence[Any]) -> str:
+    """Return what wrong answers of the right shapes have in common in all cases, or ""."""
+    pairs = [*zip(got, expected, strict=True)] if len(got) > 1 else []
+    sizes = [r.size * r.ndim for r in expected]
+    if pairs and max(sizes) == 0 and not any(r % 1 for r in expected) and max(expected) > 4:
+        off = {float(g - r) for g, r in pairs}
+        some = "in some cases, right in others: which way is it to be rounded?"
+        return f"one too few {some}" * (off == {0, -1}) + f"one too many {some}" * (off == {0, 1})
+    at = [np.abs(r).argmax() for r in expected if r.ndim]
+    by = [g.flat[i] / r.flat[i] for (g, r), i in zip(pairs, at, strict=False)]
+    if not by or min(sizes) == 0 or max(sizes) < 3:
+        return ""
+    same = all(close(g, k * r, 3e-5, 1e-6) for (g, r), k in zip(pairs, by, strict=True))
+    return "a factor that differs from case to case: what do yours sum to?" if same else ""
 
 
 def of_constants(got: Sequence[Any], expected: Sequence[Any]) -> Iterator[Candidate]:

@@ -74,6 +74,36 @@ def test_one_change_that_explains_every_case_is_named(said: str, answer: Any) ->
     assert message.startswith(said) and " expected " in message
 
 
+def sd(x: Any, s: Any, b: Any) -> Any:
+    return np.sqrt(x**2 @ x**2) + np.log(s / (b + 3)) + np.sqrt(s + b**2)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (
+            "standard deviations added, not variances: look at x.",
+            lambda x, s, b: sd(x, s, b) + np.abs(x) @ np.abs(x) - np.sqrt(x**2 @ x**2),
+        ),
+        (
+            "standard deviations added, not variances: look at s and b.",
+            lambda x, s, b: sd(x, s, b) + np.sqrt(s) + np.abs(b) - np.sqrt(s + b**2),
+        ),
+        (
+            "a difference for the logarithm of a ratio: look at s and b.",
+            lambda x, s, b: sd(x, s, b) + s - b - 3 - np.log(s / (b + 3)),
+        ),
+        (
+            "clipped at a small number: look at s and b.",
+            lambda x, s, b: sd(x, s, b) + np.log(np.maximum(s / (b + 3), 1e-9) / s * (b + 3)),
+        ),
+    ],
+)
+def test_change_of_a_sum_of_variances_or_of_a_logarithm_is_named(said: str, answer: Any) -> None:
+    made = Exercise("1.1", "", "1.4", sd, (*CASES, (np.array([0.7]), 1e-12, 0.4)))
+    assert say(answer, made).startswith(said)
+
+
 @pytest.mark.parametrize(
     "answer",
     [

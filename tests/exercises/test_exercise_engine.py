@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from bdl_teach import exercises, widgets
 from bdl_teach.exercises import _engine
@@ -260,6 +261,72 @@ def test_slip_in_a_measured_answer_is_named_before_its_outcome(answer: Any, said
     assert found.startswith(f"✗ 1.1 {said}")
 
 
+def labels(x: Any) -> Any:
+    return x % 3
+
+
+def shares(x: Any) -> Any:
+    return softmax(x)
+
+
+def growth(x: Any) -> Any:
+    return np.log1p(np.abs(x))
+
+
+def steps(x: Any) -> Any:
+    return int(np.floor(3 * x)) + 1
+
+
+def scatter(x: Any) -> Any:
+    return x.T @ x
+
+
+def price(s: Any, n: Any) -> Any:
+    return 1 / (n * s)
+
+
+ASKED: dict[Any, Any] = {
+    labels: [(np.array([5, 1, 3, 2, 7, 6, 8]),)],
+    shares: [(np.array([0.5, -3.0, 2.0]),), (np.array([1.0, -1.0, 4.0, 0.2]),)],
+    growth: [(np.array([0.5, -3.0, 2.0]),), (2.0,)],
+    steps: [(2.5,), (3.1,), (1.8,)],
+    scatter: [(np.array([[4.0, 1.0], [1.0, 9.0], [0.0, 2.0]]),), (np.diag([2.5, 3.0]),)],
+    price: [(0.4, 3.0), (2.1, 0.7), (0.3, 5.1)],
+}
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "said"),
+    [
+        (labels, lambda x: -x % 3, "labels exchanged: 1 is called 2, 2 is called 1. For"),
+        (labels, lambda x: np.where(x == 7, 2, x % 3), "for x="),
+        (labels, lambda x: ["no"] * 7, "for x=[5 1 3 2 7 6 8] expected numbers, not names, and"),
+        (growth, lambda x: np.log1p(np.where(x < 0, np.nan, x)), "NaN where x < 0, by a root or a"),
+        (growth, lambda x: growth(x) / (np.abs(x) < 3), "right, but not for every number: "),
+        (shares, lambda x: np.exp(x - x.max()), "a factor that differs from case to case: what"),
+        (shares, lambda x: np.exp(x - x.max()) + 0.1, "for x="),
+        (steps, lambda x: round(3 * x), "one too few in some cases, right in others: which way"),
+        (steps, lambda x: steps(x) + (x > 3) - (x < 2), "for x="),
+        (scatter, lambda x: x.T @ x / np.outer(*2 * [np.sum(x**2, 0) ** 0.5]), "a correlation for"),
+        (scatter, lambda x: x.T @ x > 0, "truth values: return the values that are asked for."),
+        (scatter, lambda x: (len(x) - 1.0) * np.eye(2), "for x="),
+        (price, lambda s, n: 1 / (2 * n * s**3), "another factor: yours is divided by 2 s². For"),
+    ],
+)
+def test_kind_of_a_wrong_answer_is_named_if_all_cases_show_it(
+    reference: Any, answer: Any, said: str
+) -> None:
+    assert asked(reference, *ASKED[reference], answer=answer).startswith(f"✗ 1.1 {said}")
+
+
+def test_second_feedback_sends_to_the_sections_of_the_misjudged_statements_alone() -> None:
+    statements = {"a": "look at section 2.1.", "b": "think.", "c": "look at section 2.3."}
+    made = Choice("1.2", "", "2.1, 2.2 and 2.3", frozenset("b"), statements=statements)
+    assert made.find("bc", 0)[1].endswith("Read section 2.3.")
+    assert made.find("bc", 1)[1] == "statement c is not true: look at section 2.3."
+    assert made.find("c", 1)[1].endswith("Read sections 2.1, 2.2 and 2.3.")
+
+
 def test_known_mistake_is_named_though_the_answer_breaks_elsewhere() -> None:
     """Where the wrong formula or the answer is no number, the other cases decide."""
     with_slip = mistakes("doubled: once.", lambda x: 2 * np.exp(x) / (x < 600))
@@ -388,4 +455,4 @@ def test_answer_without_an_end_is_named_and_can_be_stopped(
         raise KeyboardInterrupt  # as the button does
 
     assert "stopped, no answer for x=5: does every loop" in say(endless)
-    assert "no answer yet for x=5: if a loop of the function never ends, stop it with" in said[0]
+    assert "no answer yet for x=5: it computes, as fits do for a while; if a loop" in said[0]

@@ -43,6 +43,10 @@ def alike(problems: Any, x_new: Any) -> Any:
     return [np.tile(draws.mean(axis=0), (50, 1)) for draws in linearised(problems, x_new)]
 
 
+def noise_along_x(problems: Any, x_new: Any) -> Any:
+    return np.random.default_rng(0).permuted(np.array(linearised(problems, x_new)), axis=1)
+
+
 def mean_field(problems: Any, x_new: Any) -> Any:
     given: dict[str, Any] = {"prior": Gaussian(3.0), "hidden_units": (20,)}
     return [bbb.fit(x, y, **given).predict(x_new, 50).samples for x, y in problems]
@@ -71,6 +75,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
     ("10.10", "one band for", lambda p, x: bands(p[:1], x, 7, prior=Gaussian(10.0)) * len(p)),
     ("10.12", "draws are alike", alike),
+    ("10.12", "neighbouring inputs", noise_along_x),
     ("10.12", "known not to pay", prior_alone),
     ("10.12", "hardly tried", mean_field),
     ("10.12", "the same draws for", lambda p, x: linearised(p[:1], x) * len(p)),

@@ -12,6 +12,11 @@ def scaled_gain(scale: Any) -> Any:
     return lambda x: np.sum((x / scale(x)) ** 2) ** 2 / np.sum((x / scale(x)) ** 4)
 
 
+def correlation(x: Any, s: Any, k: Any) -> Any:
+    cov = reference("5.4")(x, s, k)
+    return cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
+
+
 RIGHT: list[tuple[str, Any]] = [
     ("5.6", scaled_gain(lambda x: np.abs(x).mean())),
     ("5.8", lambda x, y, m, d, s, budget: np.array({2.0: (4, 64), 0.3: (32, 8)}.get(d, (85, 3)))),
@@ -26,6 +31,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ),
     ("5.5", "1 − M/N", lambda n, m, v, c, d: n * (n * v + n * (m - 1) * c + d * (n - m)) / m),
     ("5.9", "the same in every case", lambda sizes, m, s: np.zeros(len(m))),
+    ("5.9", "0 is called 1, 1 is called 0", lambda *g: np.array([1, 0, 2])[reference("5.9")(*g)]),
+    ("5.9", "expected numbers, not names", lambda *g: [*map(str, reference("5.9")(*g))]),
+    ("5.4", "a correlation for", correlation),
     ("5.4", "expected", lambda x, s, k: reference("5.4")(x, np.clip(s, 0.01, 3), k)),
     ("5.5", "expected", lambda n, m, v, c, d: reference("5.5")(n, m, max(v, 0.01), c, d)),
     ("5.6", "expected", lambda x: reference("5.6")(np.clip(x, -1e75, 1e75))),
