@@ -260,6 +260,14 @@ def test_sentences_and_values_in_full_screen_can_be_read_from_afar(
     assert page.evaluate("() => !!document.fullscreenElement")
     if link:
         button(box, link).click()
+    else:  # a clicker's arrow chooses no further preset
+        menu = box.locator(".bdl-head select")
+        for preset in ("calm\u00a0gradients", "article"):
+            menu.focus()
+            menu.select_option(label=preset)
+            page.keyboard.press("ArrowDown")
+            page.wait_for_timeout(100)
+            assert menu.evaluate("(m) => m.selectedOptions[0].label") == preset
     small = [text for high, text in box.evaluate(CAPITALS) if high < 20.0]
     assert small == []
     if link:

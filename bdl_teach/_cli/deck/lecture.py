@@ -75,8 +75,9 @@ class Presets:
         from bdl_teach import widgets  # loads TensorFlow
 
         sources = [c.source for c in notebook.cells if "explorer" in c.metadata.get("tags", ())]
-        names = [name for name in widgets.__all__ if any(f"{name}(" in s for s in sources)]
-        self.kinds = [getattr(widgets, name) for name in names]
+        called = [name for source in sources for name in re.findall(r"(\w+)\(", source)]
+        names = dict.fromkeys(name for name in called if name in widgets.__all__)
+        self.kinds = [getattr(widgets, name) for name in names]  # as the chapter shows them
         self._open: dict[Any, Any] = {}
         self._limits: dict[tuple[str, str], tuple[float, float]] = {}
 
@@ -98,7 +99,10 @@ class Presets:
         for panel in explorer._worker.stage.canvas.figure.axes:
             for axis, now in (("x", panel.get_xlim()), ("y", panel.get_ylim())):
                 key = panel.get_title(loc="left"), axis
-                if panel.get_visible() and self._limits.setdefault(key, now) != now:
+                names = now[0] > now[1]  # rows of names, from above
+                if names or not panel.get_visible():
+                    continue
+                if self._limits.setdefault(key, now) != now:
                     said += f" *The scale of {axis} is another: {now[0]:.3g} to {now[1]:.3g}.*"
                     self._limits[key] = now
         return said.replace("-", "−")

@@ -186,6 +186,8 @@ function watchBusy(model, root, sign) {
     if (event.type === "pointermove" && !event.buttons) return;
     if (event.target.matches(".bdl-head select") && event.type === "change" && cell)
       kept.set(cell, event.target.value.replaceAll("\u00a0", " "));
+    if (event.target.matches(".bdl-head select") && event.type === "change" && document.fullscreenElement)
+      root.focus({ preventScroll: true }); // else a clicker's arrow would choose the next preset
     if (asked === answered) setTimeout(ask); // after the widget's own message
     acted = true;
   };
