@@ -126,7 +126,8 @@ def test_code_of_the_share_button_rebuilds_a_preset_and_its_panel(
         idle._worker.send("preset", name=name)
         handle(idle)
         assert idle._view._menu.value == name
-        assert idle._view._look.value == f"<b>Look:</b> {html.escape(sentence)}."
+        said = html.escape(sentence) + ("" if sentence.endswith("?") else ".")
+        assert idle._view._look.value == f"<b>Look:</b> {said}"
     if idle.TEXTS.context:
         idle._worker.send("show", name=[*idle.TEXTS.context][-1])
         handle(idle)
