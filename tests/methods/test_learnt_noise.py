@@ -176,6 +176,12 @@ def test_noise_that_does_not_exist_cannot_be_learnt(change):
         point.fit(X, (Y > 0) * 1.0, noise_std=HalfNormal(1.0), **change)
 
 
+@pytest.mark.parametrize("name", ["laplace", "bbb", "ensemble", "dropout", "eb", "lowest"])
+def test_only_some_methods_have_two_heads(name):
+    with pytest.raises(ValueError, match=r"^likelihood: expected one of gaussian, bernoulli, got"):
+        CATALOGUE[name].fit(X, Y, likelihood="heteroscedastic")
+
+
 def test_a_prediction_uses_the_noise_of_each_draw():
     fit = mcmc.hmc(X, Y, noise_std=HalfNormal(2.0), n_samples=50, **LINEAR)
     for seen in (fit.predict(X), fit.predict(X, 30, seed=3)):
@@ -212,7 +218,7 @@ def test_two_heads_expected_cost_is_the_mean_over_independent_heads():
     assert abs(each.mean() - found) < 5 * each.std() / np.sqrt(len(each))
 
 
-@pytest.mark.parametrize("estimator", ["point", "quiet", "hmc"])
+@pytest.mark.parametrize("estimator", ["point", "local", "flipout", "quiet", "hmc"])
 def test_two_heads_find_a_noise_that_grows_with_x(estimator):
     rng = np.random.default_rng(3)
     x = rng.uniform(-1.0, 1.0, (400, 1))

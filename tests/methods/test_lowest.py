@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bdl_teach import DivergedError
+from bdl_teach._support.compiled import trace_count
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.methods import (
@@ -15,8 +16,10 @@ from bdl_teach.methods import (
     _mean_field,
     _rao_blackwell,
     bbb,
+    empirical_bayes,
     local_reparam,
 )
+from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
 SMALL: dict[str, Any] = {**local_reparam.LOWEST, "hidden_units": (5,), "steps": 200}
@@ -137,6 +140,20 @@ def test_starts_train_side_by_side_as_they_would_alone() -> None:
     np.testing.assert_allclose(slopes(mu, std), each)
 
 
+def test_new_values_do_not_compile_the_search_again() -> None:
+    room = Capacity(32, (8,), 1)
+    lowest(capacity=room)
+    before = trace_count()
+    for prior in (Gaussian(0.3), ScaleMixture(2.0, 0.05, 0.7)):
+        lowest(capacity=room, prior=prior, noise_std=0.4, hidden_units=(3,), steps=90, seed=2)
+    assert trace_count() == before
+
+
+def test_padding_does_not_change_the_search() -> None:
+    padded, exact = lowest(capacity=Capacity(40, (9,), 1)), lowest()
+    np.testing.assert_allclose(padded.starts_free_energy, exact.starts_free_energy, atol=0.5)
+
+
 def test_unfinished_fit_has_not_converged_and_training_lowers_it() -> None:
     fit = lowest(steps=20)
     assert not fit.converged
@@ -184,6 +201,10 @@ def test_search_also_takes_labels_and_other_depths(changes: dict[str, Any]) -> N
     assert fit.exact == (changes == {"hidden_units": ()})
     assert fit.free_energy == fit.starts_free_energy.min()
     assert fit.refined(10).free_energy <= fit.free_energy
+
+
+def test_free_energy_of_a_learnt_prior_is_estimated() -> None:
+    assert not empirical_bayes.fit(X, Y, hidden_units=(3,), steps=10).exact
 
 
 def test_search_rejects_what_it_cannot_do() -> None:
