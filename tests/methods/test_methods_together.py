@@ -119,7 +119,7 @@ def test_divergence_names_step_and_remedy_for_every_method(name):
 YEARS = np.arange(1990.0, 2022.0)[:, None]
 
 
-@pytest.mark.parametrize("name", ["ensemble", "laplace", "sgmcmc"])
+@pytest.mark.parametrize("name", ["mle", "ensemble", "laplace", "dropout", "sgmcmc"])
 def test_fit_that_misses_unscaled_data_warns_to_standardise(name):
     y, method = 350 + 2 * (YEARS - 1990), CATALOGUE[name]
     x_scaled, y_scaled = ((v - v.mean()) / v.std() for v in (YEARS, y))
