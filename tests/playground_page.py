@@ -1,5 +1,6 @@
 """Open the page of docs/playground in Chromium, and use it, for its tests."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,18 @@ def shown(page: Page) -> str:
     return page.inner_text("#verdict")
 
 
-def swipe(page: Page, x: float, y: float, dx: float, dy: float, wait_ms: int = 0) -> None:
-    touch = page.context.new_cdp_session(page)
-    touch.send(
-        "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
-    )
-    page.wait_for_timeout(wait_ms)
+def swipe(
+    page: Page, x: float, y: float, dx: float, dy: float, rest_ms: int = 0, late_ms: int = 0
+) -> None:
+    """Swipe by (dx, dy) px after a rest; the page hears of it so much later, as when it is busy."""
+    touch, began = page.context.new_cdp_session(page), time.time()
+
+    def send(kind: str, after_s: float, *at: dict[str, float]) -> None:
+        event = {"type": kind, "touchPoints": at, "timestamp": began + after_s}
+        touch.send("Input.dispatchTouchEvent", event)
+
+    send("touchStart", 0, {"x": x, "y": y})
+    page.wait_for_timeout(rest_ms + late_ms)
     for k in range(1, 7):
-        to = [{"x": x + k * dx / 6, "y": y + k * dy / 6}]
-        touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": to})
-    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        send("touchMove", rest_ms / 1000 + k / 60, {"x": x + k * dx / 6, "y": y + k * dy / 6})
+    send("touchEnd", rest_ms / 1000 + 7 / 60)

@@ -54,6 +54,7 @@ function pointer(panel) {
     if (drawsGuess(panel)) return guessByPointer(event, where);
     [began, moved] = [{ ...where, found }, false];
     if (event.pointerType !== "touch" || found < 0 || found === chosen) return take(found);
+    began.until = event.timeStamp + HOLD;
     hold = setTimeout(() => take(found), HOLD);
   };
   canvas.onpointermove = (event) => {
@@ -63,6 +64,7 @@ function pointer(panel) {
       return;
     }
     const where = at(event);
+    if (held && event.timeStamp < began.until) take(-1); // it did not rest: the page was late
     moved ||= Math.hypot(where.px - began.px, where.py - began.py) > (event.pointerType === "touch" && !held ? 8 : 3);
     if (moved && !held) clearTimeout(hold);
     if (held && moved && chosen >= 0) {

@@ -526,7 +526,7 @@ def test_playground_is_accessible_and_fits_the_screen(
 def test_finger_that_rests_on_a_point_drags_it_without_scrolling(browser: Browser) -> None:
     page, _ = opened(browser, "b=map&points=-0.5,0;0,0;0.5,0", **PHONE)
     x, y = page.evaluate(PLACE, [0, 0])
-    swipe(page, x, y, 0, 45, wait_ms=400)
+    swipe(page, x, y, 0, 45, rest_ms=400)
     assert state(page)["points"][1][1] < -1 and page.evaluate("scrollY") == 0
     x, y = page.evaluate(PLACE, [0.5, 0])
     page.touchscreen.tap(x, y)
@@ -537,10 +537,11 @@ def test_finger_that_rests_on_a_point_drags_it_without_scrolling(browser: Browse
 def test_twenty_swipes_over_the_picture_move_no_point(browser: Browser) -> None:
     page, _ = opened(browser, "a=map&b=map", **PHONE)
     before, rng = state(page)["points"], np.random.default_rng(0)
-    for x, y in before[:20]:
+    for i, (x, y) in enumerate(before[:20]):
         page.evaluate("scrollTo(0, 0)")
         at = page.evaluate(PLACE, [x, y / 30])
-        swipe(page, *at, float(rng.choice([-60, 0, 60])), float(rng.choice([-120, 90])))
+        to = float(rng.choice([-60, 0, 60])), float(rng.choice([-120, 90]))
+        swipe(page, *at, *to, late_ms=400 if i < 4 else 0)  # also on a busy machine
     assert state(page)["points"] == before
     style = page.evaluate("getComputedStyle(panels[0].canvas).touchAction")
     assert style == "pan-y pinch-zoom", "a swipe scrolls, two fingers zoom"
