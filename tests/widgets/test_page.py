@@ -60,13 +60,12 @@ DRAWN_FOR_ITS_PLACE = """box => {
 }"""
 # The height of the capitals of each sentence, label and value that shows, in px, and its text.
 CAPITALS = """box => [...box.querySelectorAll(
-    ".bdl-look, .bdl-status, .bdl-asked, .bdl-answers label, .bdl-mission-words, .bdl-tabs button, "
-    + ".widget-label, .widget-readout, .bdl-readings td, .bdl-readings th")]
+    ".bdl-head button, .bdl-look, .bdl-status, .bdl-asked, .bdl-answers label, .bdl-tabs button, "
+    + ".bdl-mission-words, .widget-label, .widget-readout, .bdl-readings td, .bdl-readings th")]
     .filter((one) => one.textContent.trim() && one.checkVisibility())
     .map((one) => (one.querySelector(".widget-html-content") ?? one))
     .map((one) => [0.72 * parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom,
-                   one.textContent.trim()])
-    .filter(([, text]) => text !== "start from")"""
+                   one.textContent.trim()])"""
 SLEEP = """seconds => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
     .requestExecute({ code: `import time; time.sleep(${seconds})` })"""
 RUN_CELL = """async (number) => {
@@ -254,6 +253,7 @@ def test_sentences_and_values_in_full_screen_can_be_read_from_afar(
     box = boxed(notebook, "SinusoidExplorer")
     box.locator("button.bdl-full").click()
     page.wait_for_function("() => document.fullscreenElement")
+    box.locator(".bdl-later").wait_for(state="hidden")
     for key in ("ArrowRight", "ArrowLeft", "Space"):
         page.keyboard.press(key)
         page.wait_for_timeout(100)
@@ -274,6 +274,7 @@ def test_sentences_and_values_in_full_screen_can_be_read_from_afar(
         button(box, link).click()
     page.evaluate("() => document.exitFullscreen()")  # a script's Escape does not reach the browser
     page.wait_for_function("() => !document.fullscreenElement")
+    box.locator(".bdl-more").click()  # as the other tests want it
 
 
 def test_picture_at_rest_uses_full_device_resolution(

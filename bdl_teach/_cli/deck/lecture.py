@@ -140,14 +140,6 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
 
     title, tagline = next(one for one in sources if one.startswith("# ")).split("\n\n")[:2]
     slide("opening", title, tagline, "\n".join(f"- {heading}" for heading in rows[1::3]))
-    if living:
-        frame = f'<iframe data-page="{html.escape(living)}" title="It refits at each movement">'
-        still = presets.picture(next(iter(presets.kinds[0].PRESETS))).html()  # on paper
-        slide(
-            "living",
-            "## Move it: the page refits at each movement",
-            shown=f"{frame}</iframe>{still}",
-        )
     minute, total = 0, sum(map(int, rows[::3]))
     for minutes, title, row in zip(rows[::3], rows[1::3], rows[2::3], strict=True):
         begin, minute, said = minute, minute + int(minutes), []
@@ -177,6 +169,14 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
                 slide("answer", f"### {parts['Ask']}", parts["Answer"])
             if "Mission" in parts:
                 slide("mission", "## A mission", tasks[parts["Mission"].strip("`")])
+    if living:
+        frame = f'<iframe data-page="{html.escape(living)}" title="It refits at each movement">'
+        still = presets.picture(next(iter(presets.kinds[0].PRESETS))).html()  # on paper
+        slide(
+            "living",
+            "## Move it: the page refits at each movement",
+            shown=f"{frame}</iframe>{still}",
+        )
     presets.close()
     return cells
 

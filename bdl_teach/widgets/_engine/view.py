@@ -87,7 +87,7 @@ class View:
                 ("undo", "the movement before (Ctrl+Z)", self._sender("undo")),
                 ("redo", "what was undone (Ctrl+Y)", self._sender("redo")),
                 ("reset", "all as it was at the start", self._sender("reset")),
-                ("full screen", "for a lecture room; Esc ends it", controls.in_the_page),
+                ("full screen", "for a lecture room; Esc ends it", self._close_more),
                 ("save picture", "as SVG and PNG", self._sender("save")),
                 (
                     "share",
@@ -99,6 +99,10 @@ class View:
         made["full screen"].add_class("bdl-full")
         made["share"].add_class("bdl-share")
         return made
+
+    def _close_more(self) -> None:
+        """Leave the room that *more* takes to the picture: a script fills the screen."""
+        self.more.value = False
 
     def _make_group_widgets(self) -> dict[str, Widget]:
         """Return the controls, the buttons and other widgets of the groups, by name."""
