@@ -477,7 +477,7 @@ for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
 #
 # $$\log p_\theta(x\mid z) = \sum_j \big(x_j \ell_j - \log(1 + e^{\ell_j})\big),$$
 #
-# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. A pixel of 0.7 gets 0.7 times the log probability of a 1 plus 0.3 times that of a 0: the mean of both, if it is 1 with probability 0.7. So for a grey picture the formula is the mean of $\log p_\theta$ over random black-and-white pictures made of it, and our ELBO bounds the mean $\log p_\theta(x)$ of *those*. The loss is
+# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. A pixel of 0.7 gets 0.7 times the log probability of a 1 plus 0.3 times that of a 0: the mean of both, if it is 1 with probability 0.7. So for a grey picture the formula is the mean of $\log p_\theta$ over random black-and-white pictures made of it, and our ELBO bounds the mean $\log p_\theta(x)$ of *those*: by (2.6) any $q$ gives a bound, so that of the grey picture does, too. The loss is
 #
 # $$\mathrm{loss}_\beta(x) = -\frac1S\sum_{k=1}^S\log p_\theta(x\mid \mu+\sigma\odot\varepsilon_k) + \beta\,\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
@@ -665,7 +665,7 @@ history = tfp_vae.fit(train, train, batch_size=100, epochs=40, verbose=0).histor
 print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 steps)")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. (It is lower than that of β = 1 in section 2.7 above all because this model has had 600 steps, not 2000.) `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
+# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. (Do not compare it with the KLs of section 2.7: those models have had 2000 steps, this one 600.) `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
 
 # %% slideshow={"slide_type": "fragment"}
 q_z = tfp_encoder(test)

@@ -444,7 +444,7 @@ for z_try in (0.7, 2.0, 6.0):  # other data, the same x: minimise over ρ and γ
 #
 # $$P(z^2 > 1) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
-# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, by (6.18) with $P(1 < z^2 < 2) \approx 0.16$; each of them costs less than $\frac12\ln 2 = 0.35$ nats. So "the prior switches off what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
+# **A third of the useless weights survive** in this model: their γ does not go to 0. (By the bar of this chapter's start, |γ| ≥ ½, it is a quarter: $z^2 > 1.25$.) Half of those have |γ| < 1, by (6.18) with $P(1 < z^2 < 2) \approx 0.16$; each of them costs less than $\frac12\ln 2 = 0.35$ nats. So "the prior switches off what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.19
@@ -684,7 +684,7 @@ found = claims.show(
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} . \tag{6.20}$$
 #
-# The pairs are widths. Among them are networks with one or two units, bad at both scores, which alone can make $r$ high. Here that matters little: without them $r$ falls from 0.99 to 0.94 (below). **The fair question** is still put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on; and beside them one network with five weight decays.
+# The pairs are widths. Among them are networks with one or two units, bad at both scores, which alone can make $r$ high. Here that matters little: without them $r$ falls from 0.99 to 0.94 (below). **The fair question** is still put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on: one network of each in the picture, and in each world of the table twelve, of three widths, two step sizes and two starts. Beside them stands one network with five weight decays.
 #
 # Nor may the *split* vary. Take a scorer that was never trained, and correlate its training AUC with its test AUC over many splits. A training part that happens to get the easier patients leaves the harder ones for the test. So the two AUCs move against each other: $r$ is near −1, though nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate -->
 
