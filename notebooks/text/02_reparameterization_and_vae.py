@@ -381,7 +381,7 @@ h = 1e-6  # the same ε, a slightly different σ: that is what ∂z/∂σ means
 assert np.allclose((mu + (sigma + h) * eps - z_draws) / h, eps, atol=1e-4)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It is not about Gaussians. Whenever $z = g(\varepsilon, \phi)$ is differentiable in φ, the noise does not depend on φ and $f$ is continuous and piecewise differentiable, the expectation is over ε. (A ReLU is. A step is not: its slope is 0 nearly everywhere, though its expectation moves with φ.) φ then stands inside, as θ does, and the derivative may go inside as well:
+# It is not about Gaussians. It needs three things. The noise does not depend on φ, so that the expectation is over ε. $z = g(\varepsilon, \phi)$ is differentiable in φ. And $f$ is continuous and piecewise differentiable, as a ReLU is. (A step is not: its slope is 0 nearly everywhere, though its expectation moves with φ.) φ then stands inside, as θ does, and the derivative may go inside as well:
 #
 # $$\frac{\partial}{\partial\phi}\,\mathbb E_{q_\phi}[f(z)] = \frac{\partial}{\partial\phi}\,\mathbb E_\varepsilon\big[f\big(g(\varepsilon,\phi)\big)\big] = \mathbb E_\varepsilon\Big[f'\big(g(\varepsilon,\phi)\big)\,\frac{\partial g}{\partial\phi}(\varepsilon,\phi)\Big]. \tag{2.9}$$
 #
@@ -477,7 +477,7 @@ for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
 #
 # $$\log p_\theta(x\mid z) = \sum_j \big(x_j \ell_j - \log(1 + e^{\ell_j})\big),$$
 #
-# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. A pixel of 0.7 gets 0.7 times the log probability of a 1 plus 0.3 times that of a 0: the mean of both, if it is 1 with probability 0.7. So for a grey picture the formula is the mean of $\log p_\theta$ over random black-and-white pictures made of it, and our ELBO bounds the mean $\log p_\theta(x)$ of *those*: by (2.6) any $q$ gives a bound, so that of the grey picture does, too. The loss is
+# minus the cross-entropy. It is meant for pixels that are 0 or 1. Ours are grey. A pixel of 0.7 gets 0.7 times the log probability of a 1 plus 0.3 times that of a 0: the mean of both, if it is 1 with probability 0.7. So for a grey picture the formula is the mean of $\log p_\theta$ over random black-and-white pictures made of it, and our ELBO bounds the mean $\log p_\theta(x)$ of *those*. For (2.6) holds with any $q$: for each black-and-white picture, too, with the $q$ that the encoder makes of the grey one. The loss is
 #
 # $$\mathrm{loss}_\beta(x) = -\frac1S\sum_{k=1}^S\log p_\theta(x\mid \mu+\sigma\odot\varepsilon_k) + \beta\,\mathrm{KL}\big[q_\phi(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #

@@ -299,7 +299,7 @@ assert ours["local"] == 32 * sum(local_reparam.noise_widths("local", network))
 #
 # $$\Delta W^{(m)}_{ij} = r_{mi}\,\Delta W_{ij}\,r'_{mj} \quad\Rightarrow\quad b_m = x_m\mu + \big[(x_m\odot r_m)\,\Delta W\big]\odot r'_m . \tag{5.10}$$
 #
-# A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs $r$ average the covariance away; with $r'$ the product of two *units'* deviations changes its sign from row to row, too. One draw, two matrix products, any kind of layer with independent, symmetric noise.
+# A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs $r$ average the covariance away; with $r'$ the *product* of two units' deviations, to which one draw would give the same sign in many rows, averages over the batch, too. One draw, two matrix products, any kind of layer with independent, symmetric noise.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.10, the slow way: a W for each row
@@ -519,7 +519,7 @@ assert np.sqrt((difference**2).sum()) < 3 * error  # the same mean, up to Monte-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Less noise, at the same learning rate and in the same 1500 steps, means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> (All fits of this chapter's claims have 1500 steps.)
 #
-# Is a lower $F$ worth anything to a user? Under one prior, the $q$ with the lower $F$ has the smaller KL to the posterior. But that KL also counts copies of a network that predict the same ([section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Twenty worlds, each a data set and a start, 32 points, the mixture prior; beside them one network by maximum likelihood:
+# Is a lower $F$ worth anything to a user? Under one prior, the $q$ with the lower $F$ has the smaller KL to the posterior. But that KL also counts copies of a network that predict the same: swap two hidden units, and you have other weights and the same function ([section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Twenty worlds, each a data set and a start, 32 points, the mixture prior; beside them one network by maximum likelihood:
 
 # %% slideshow={"slide_type": "fragment"}
 verdicts = claims.show(

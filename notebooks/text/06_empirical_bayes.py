@@ -684,7 +684,7 @@ found = claims.show(
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} . \tag{6.20}$$
 #
-# The pairs are widths. Among them are networks with one or two units, bad at both scores, which alone can make $r$ high. Here that matters little: without them $r$ falls from 0.99 to 0.94 (below). **The fair question** is still put to networks that are all reasonable, on *one* split: does the one with the better training score test better? Take the widths from 4 on: one network of each in the picture, and in each world of the table twelve, of three widths, two step sizes and two starts. Beside them stands one network with five weight decays.
+# The pairs are widths. Among them are networks with one or two units, bad at both scores, which alone can make $r$ high. Here that matters little: without them $r$ falls from 0.99 to 0.94 (below). Even so, **the fair question** is put to networks that are all reasonable, on *one* split: does the one with the better training score test better? The picture has one network of each width from 4 on; each world of the table has twelve, of three widths, two step sizes and two starts. Beside them: an ordinary network, fitted with five weight decays.
 #
 # Nor may the *split* vary. Take a scorer that was never trained, and correlate its training AUC with its test AUC over many splits. A training part that happens to get the easier patients leaves the harder ones for the test. So the two AUCs move against each other: $r$ is near −1, though nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate -->
 
@@ -720,7 +720,7 @@ panel(ax, "One split: the training score with and against the test", "training A
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 Play
 #
-# Try each preset, then test your predictions. Under *each weight* the orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
+# Try each preset, then test your predictions. In the right panel choose *each weight*: the orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer

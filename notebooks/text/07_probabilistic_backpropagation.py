@@ -393,7 +393,7 @@ print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
 #
 # $$s^2 = \mathbb E_q\!\left[\frac1\tau\right] = \frac{\Gamma(\alpha-1)}{\beta^{\alpha-1}}\cdot\frac{\beta^\alpha}{\Gamma(\alpha)} = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 #
-# (The explorer asks for a guess of the noise sd, in spreads of y: 1 with α = 6 means β = 5, and its noise ends lower than our cells'.)
+# (The explorer is given a guess $s$ of the noise sd, in spreads of y, and sets β = $s^2(\alpha-1)$: for $s = 1$, 5 where our cells have 6.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.11
@@ -733,7 +733,7 @@ found = claims.show(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.14 Appendix: count each point once
 #
-# Section 7.9 left a fault: each epoch counts the data again. The cure is to take a point's word out before it is heard again. What all points together have said is $q(w)/p(w)$. Expectation propagation remembers a factor for each point, its *site*, and divides it out of $q$ before that point is learnt again. Stochastic EP (Li et al., 2015) remembers nothing: the site of any point is taken for the average one, the $n$-th root of $q/p$. Points are learnt from $q^{\setminus} \propto q\,(p/q)^{1/n}$, and forty epochs count the data once. The cure is one line long, and has a price:
+# Section 7.9 left a fault: each epoch counts the data again. The cure is to take a point's word out before it is heard again. What all points together have said is $q(w)/p(w)$. Expectation propagation remembers a factor for each point, its *site*, and divides it out of $q$ before that point is learnt again. Stochastic EP (Li et al., 2015) remembers nothing: the site of any point is taken for the average one, the $n$-th root of $q/p$. Points are learnt from $q^{\setminus} \propto q\,(p/q)^{1/n}$. Each visit takes an $n$-th of what was said out, and puts one point's word in: so $q/p$ never holds more than about $n$ words, after forty epochs, too. The cure is one line long, and has a price:
 
 # %% slideshow={"slide_type": "fragment"}
 for epochs in (40, 400):
