@@ -35,6 +35,8 @@ _RNG = np.random.default_rng(7)
     lambda y, f, s: np.mean(norm.logpdf(y, f, s)),
     "plug-in for the average: this scores the mean network alone.",
     lambda y, f, s: norm.logpdf(y, np.mean(f), s),
+    "weights p for weights 1/p: without the point, networks near it have less weight, not more.",
+    lambda y, f, s: logsumexp(2 * norm.logpdf(y, f, s)) - logsumexp(norm.logpdf(y, f, s)),
 )
 def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
     """Return the log of the harmonic mean of the densities of y, one density for each sample."""

@@ -170,6 +170,8 @@ exercise(
      lambda y, f, s: 0.5 * (y - f) ** 2 / np.exp(s) ** 2 + s + HALF_LOG_TWO_PI),
     "the second output is σ: it would have to be positive; s is its logarithm.",
     lambda y, f, s: 0.5 * ((y - f) / s) ** 2 + np.log(np.abs(s)) + HALF_LOG_TWO_PI,
+    "softplus: this head is log σ, so that σ is e^s.",
+    lambda y, f, s: _two_heads(y, f, np.log(np.logaddexp(0, s))),
 )(_two_heads)  # fmt: skip
 
 

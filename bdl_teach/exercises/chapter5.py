@@ -40,6 +40,8 @@ exercise(
     lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2),
     "second moment for variance: δ is the variance: μ² does not belong in it.",
     lambda x, m, s, u: (x @ m, x**2 @ (s**2 + m**2) + (x @ u) ** 2),
+    "u in the mean: η has the mean 0, so it moves no mean: it adds to the variance.",
+    lambda x, m, s, u: (x @ (m + u), x**2 @ s**2),
 )(lambda x, mu, sigma, u: (x @ mu, x**2 @ sigma**2 + (x @ u) ** 2))
 
 _X, _MU, _SIGMA = _layer(3, 4, 2)
@@ -132,6 +134,8 @@ exercise(
     ),
     "the square is missing: the numerator is (Σx²)², the square of the sum.",
     lambda x: (x**2).sum() / (x**4).sum(),
+    "an effective sample size: (5.4) has the squares of x in the place of the weights.",
+    lambda x: np.abs(x / np.max(np.abs(x))).sum() ** 2 / np.square(x / np.max(np.abs(x))).sum(),
 )(lambda x: _gain(x / np.max(np.abs(x))))
 
 

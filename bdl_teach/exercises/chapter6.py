@@ -53,6 +53,10 @@ exercise(
     lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
     "averaged before squaring: average μ² + σ²: μ of both signs must not cancel.",
     lambda m, s: np.hypot(np.mean(m), np.mean(s)),
+    "σ is missing: the posterior variance counts as the squared mean does.",
+    (lambda m, s: np.std(m), lambda m, s: np.sqrt(np.mean(m**2))),
+    "(6.16) for (6.8): that is of a point estimate, whose noise is taken off; here σ² is added.",
+    lambda m, s: np.sqrt(np.maximum(np.mean(m**2 - s**2), 0)),
 )
 def _shared(mu: Any, sigma: Any) -> Any:
     return np.sqrt(np.mean(mu**2 + sigma**2))

@@ -92,7 +92,10 @@ _CONTRIBUTIONS = np.random.default_rng(83).normal(size=(4, 6)).round(1)
     "sds are added in a group: in a group, contributions of opposite sign cancel.",
     lambda c, group, rate: _in_groups(np.abs(c), group, rate),
     "rate and its rest swapped: r is the probability that a unit is left out.",
-    lambda c, group, rate: _in_groups(c, group, 1 - max(rate, 1e-12)),
+    (
+        lambda c, group, rate: _in_groups(c, group, 1 - max(rate, 1e-12)),
+        lambda c, group, rate: _in_groups(c, group, 1 - rate),
+    ),
     "the rate alone: divide by 1 − r: z has the variance r (1 − r), and is divided by 1 − r.",
     lambda c, group, rate: math.sqrt(1 - rate) * _in_groups(c, group, rate),
 )

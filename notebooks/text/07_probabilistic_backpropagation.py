@@ -33,7 +33,6 @@ explorer
 # - push a Gaussian through a linear layer and a ReLU, with digits to spare;
 # - turn the gradient of log Z into new means and variances, with the right sign;
 # - let the data choose the noise level, and keep that update alive in floating point;
-# - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
 # **Time** 60 minutes · **Minutes per section** 7.1: 2 · 7.2: 7 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 5 · 7.9: 5 · 7.10: 1 · 7.11: 6 · 7.12: 2 · 7.13: 3 · opening and end: 10
@@ -43,7 +42,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. You will test them in section 7.12.
+# You will test your answers in section 7.12.
 #
 # 1. The points are learned from left to right, and half of them have been seen. Where has the band shrunk more since step 0: on the left, or on the unseen right? And which of the two ends is the wider one now?
 # 2. All points have been learned once. Now they are learned nine times more. Does the epistemic band among the data stay, shrink or widen?
@@ -461,7 +460,7 @@ assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts h
 #
 # The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF puts each such factor into $q$ once, at the start, when nothing is known of λ: each weight begins with the variance $\mathbb E[1/\lambda] = 6/5$ of (7.11). Once the data have spoken, more is known of λ. So after every epoch PBP takes each weight's old factor out of $q$ and puts it in anew: **expectation propagation** (EP).
 #
-# One weight in numbers, that of the cell below: it stands at N(0.538, 1.033), a precision of $1/1.033 = 0.97$. Of this $\hat p = 0.84$ came from its prior. Without that, $0.97 - 0.84 = 0.13$ is left, said by the points, a variance of 7.93. Its $m/v = 0.52$ stays, since the prior has added nearly nothing to it: so the mean is $0.52\cdot7.93 = 4.13$, and the weight is N(4.127, 7.926). *This* Gaussian meets the prior again, with what is known of λ by now.
+# One weight in numbers, that of the cell below: it stands at N(0.538, 1.033), a precision of $1/1.033 = 0.97$. Of this $\hat p = 0.84$ came from its prior. Without that, $0.97 - 0.84 = 0.13$ is left, said by the points, a variance of 7.93. To $m/v = 0.52$ the prior gave next to nothing, so the mean is $0.52\cdot7.93$: N(4.127, 7.926). *This* Gaussian meets the prior again, with what is known of λ by now.
 #
 # So PBP must remember what each factor has given. The factor of weight $i$ holds two unknowns, $w_i$ and λ; it is remembered as a Gaussian in $w_i$ times a Gamma in λ, without the constants in front:
 #
@@ -662,7 +661,7 @@ tampered = listing.fit(x_train, y_train, epochs=1, seed=0, eps=1e-4)
 report("the listing, eps 1e-4", tampered)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. All else stays as it was, the float32 network included.
+# A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. All else stays as it was, the float32 network included.
 
 # %% slideshow={"slide_type": "fragment"}
 cured = listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
@@ -678,7 +677,7 @@ ll_full = report("PBP of this course", full)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
 #
-# The stepper again. An epoch is a step for each point, and one more that refines the prior. Press *play*; go *back*; move *one* slider at a time, with your answers from "Predict first" at hand.
+# The stepper again. An epoch is a step for each point, and one more that refines the prior. Move *one* slider at a time, with your answers at hand.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
@@ -1215,7 +1214,7 @@ print(f"LL of the test houses: {without:.2f} without the noise, {ll_full:.2f} wi
 # - Hernández-Lobato, Adams (2015). Probabilistic backpropagation for scalable learning of Bayesian neural networks. [arXiv:1502.05336](https://arxiv.org/abs/1502.05336)
 # - Minka (2001). Expectation propagation for approximate Bayesian inference. [arXiv:1301.2294](https://arxiv.org/abs/1301.2294)
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
-# - Hernández-Lobato et al. (2016). Black-box α-divergence minimization (between the two KLs). [arXiv:1511.03243](https://arxiv.org/abs/1511.03243)
+# - Hernández-Lobato et al. (2016). Black-box α-divergence minimization. [arXiv:1511.03243](https://arxiv.org/abs/1511.03243)
 # - Li, Hernández-Lobato, Turner (2015). Stochastic expectation propagation. [arXiv:1506.04132](https://arxiv.org/abs/1506.04132)
 # - Gal, Ghahramani (2016). Dropout as a Bayesian approximation (the same UCI splits). [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
 # - Pace, Barry (1997). Sparse spatial autoregressions (California housing). [doi:10.1016/S0167-7152(96)00140-X](https://doi.org/10.1016/S0167-7152(96)00140-X)
