@@ -165,7 +165,7 @@ function change(values, { follow = false, run = null } = {}) {
   if (!next.points) Object.assign(next, { units: COURSE, names: "", zeros: "", edited: false });
   else if ("points" in values) Object.assign(next, { points: tidy(values.points), edited: values.edited || false });
   if (JSON.stringify(next) !== JSON.stringify(state)) {
-    const now = performance.now(), goesOn = run && run === latest.run && (held || now - latest.at < 1000);
+    const now = performance.now(), goesOn = run && run === latest.run && (held || document.querySelector("input:active") || now - latest.at < 1000);
     if (!goesOn && past.push(state) > 500) past.shift();
     future.length = 0;
     latest = { run, at: now };

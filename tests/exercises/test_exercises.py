@@ -15,7 +15,7 @@ from answers.forms import single
 
 from bdl_teach import datasets, densities, exercises
 from bdl_teach._support.compiled import trace_count
-from bdl_teach.exercises import chapter10
+from bdl_teach.exercises import _engine, chapter10
 from bdl_teach.exercises._engine import Session
 from bdl_teach.methods import bbb, ensemble, local_reparam, point
 from bdl_teach.problems import MAX_WIDTH, live_fits
@@ -147,7 +147,10 @@ def test_feedback_names_the_one_misjudged_statement() -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_nonsense_answer_gets_a_sentence_and_no_traceback(number: str) -> None:
+def test_nonsense_answer_gets_a_sentence_and_no_traceback(
+    number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_engine, "SEARCH_S", 0.02)  # test_changes.py tests the search
     for answer in NONSENSE:
         result = quiet_check(number, answer)
         assert not result

@@ -214,9 +214,8 @@ def test_print_pdf_repeats_no_step(decks: dict[str, Shown], tmp_path: Path) -> N
     page = decks["04_how_right_is_it"].page
     count = page.evaluate("() => Reveal.getTotalSlides()")
     page.goto(page.url.partition("#")[0] + "?print-pdf", wait_until="commit")
-    page.wait_for_function("() => document.querySelectorAll('.pdf-page').length > 0")
-    page.wait_for_timeout(500)
     pages = "() => document.querySelectorAll('.pdf-page').length"
+    page.wait_for_function(f"n => ({pages})() >= n", arg=count)
     hidden = "() => document.querySelectorAll('.pdf-page .fragment:not(.visible)').length"
     assert page.evaluate(pages) == count and page.evaluate(hidden) == 0
 
