@@ -7,8 +7,10 @@ let guess = null; // {edges: [upper, lower], drawn, seen, knot, edge, byKey}: on
 const guessing = () => state.challenge && !guess?.seen;
 const drawsGuess = (panel) => guessing() && panel === panels.at(-1);
 
+/** Edges that nobody has moved yet. */
+const untouched = () => [0.5, -0.5].map((share) => KNOTS.map(() => share * limit));
 function beginGuess() {
-  guess = { edges: [0.5, -0.5].map((share) => KNOTS.map(() => share * limit)), drawn: [new Set(), new Set()], seen: false, knot: 10, edge: 0 };
+  guess = { edges: untouched(), drawn: [new Set(), new Set()], seen: false, knot: 10, edge: 0 };
 }
 
 /** Move an edge's corners between two places [x, y] of a stroke, from the first to the second. */

@@ -15,6 +15,7 @@ function fitLimit() {
   const least = above(wanted, [1, 2, 3, 5, 8, 10]);
   if (least > limit || (rests && (fresh || wanted < Math.max(0.8 * least, 0.55 * limit)))) limit = least; // a hair's breadth moves no axis
   fresh &&= !rests;
+  if (guess && guessing()) guess.edges = untouched();
 }
 
 /** The first of some factors times a power of ten that is not below a number. */

@@ -220,7 +220,11 @@ const current = ({ answer, failed }) => answer && !failed && !answer.old && !ans
 const settled = (panel) => current(panel) && (panel.method === "bbb" ? "rests" in panel.answer : panel.answer.final || panel.answer.r_hat);
 
 function verdict() {
-  if (state.challenge) return challenged();
+  const told = state.challenge ? challenged() : "";
+  return state.challenge && !told ? "" : `${told} ${compared()}`.trim();
+}
+
+function compared() {
   if (tourStep()?.single) return ""; // the other picture is hidden
   if (panels.some(({ answer }) => answer?.follow)) return say("moving");
   if (panels.length < 2 || state.a === state.b || !panels.every((panel) => current(panel) && !broken(panel.answer))) return "";

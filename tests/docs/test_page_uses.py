@@ -301,7 +301,17 @@ def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> N
     said = re.findall(r"(\d+) %", page.inner_text("#verdict"))
     assert [float(s) for s in said] == pytest.approx([100 * mine, 100 * theirs], abs=0.51)
     assert ("you beat it" in page.inner_text("#verdict")) == (round(mine, 2) > round(theirs, 2))
+    page.wait_for_function("playground.readings().r_hat <= 1.02")
+    assert re.search("mong the points .+ (too|as) (un)?sure", page.inner_text("#verdict"))
     assert faults == []
+
+
+def test_edges_that_nobody_has_drawn_keep_to_the_scale(browser: Browser) -> None:
+    page, _ = opened(browser, "challenge=true&points=-0.5,70;0,0;0.5,-70")
+    page.click("#presets button >> nth=1")
+    page.wait_for_function("panels.every(settled)")
+    assert page.evaluate("limit") < 60
+    assert page.evaluate("guess.edges[0][5]") == page.evaluate("limit") / 2
 
 
 def test_next_stroke_draws_the_edge_that_is_missing_and_next_round_begins_anew(
