@@ -106,9 +106,9 @@ def test_fifty_steps_of_bayes_by_backprop_equal_the_float64_reference(
 EXACT = """({x, y, given, mu, std}) => {
     const e = window.playground.engine, rho = std.map((s) => Math.log(Math.expm1(s)));
     const problem = {net: e.network([20]), x, y, noise: 0.8, prior: e.makePrior(given)};
-    const F = (at) => e.freeEnergy(problem, at.slice(0, 61), at.slice(61), 1).total;
+    const F = (at) => e.freeEnergy(problem, at.slice(0, 61), at.slice(61), 0.3).total;
     const slopes = [new Float64Array(61), new Float64Array(61)], at = [...mu, ...rho];
-    e.exactEnergy(problem, 1)(mu, rho, ...slopes);
+    e.exactEnergy(problem, 0.3)(mu, rho, ...slopes);
     const steep = [...slopes[0], ...slopes[1]], square = steep.reduce((sum, v) => sum + v * v, 0);
     const moved = (h) => F(at.map((v, i) => v + h * steep[i])), h = 1e-4 / Math.sqrt(square);
     return [F(at), (moved(h) - moved(-h)) / (2 * h * square)];
@@ -119,7 +119,7 @@ EXACT = """({x, y, given, mu, std}) => {
 def test_free_energy_is_exact_and_its_slope_too(page: Page, kind: str) -> None:
     given, prior = PRIORS[kind]
     data = datasets.sinusoid(n=20, seed=3)
-    known = {"prior": prior, "noise_std": 0.8, "hidden_units": (20,)}
+    known = {"prior": prior, "noise_std": 0.8, "hidden_units": (20,), "kl_weight": 0.3}
     fit = local_reparam.fit(data.x, data.y, **known, **local_reparam.QUIET, steps=100)
     x, y = data.x[:, 0].tolist(), data.y[:, 0].tolist()
     q = {"mu": fit.mean.tolist(), "std": fit.std.tolist()}
@@ -370,7 +370,7 @@ def test_without_workers_the_page_itself_fits_and_says_so(browser: Browser, how:
     assert "refuses workers" in page.inner_text("#slow")
     page.evaluate("""() => Promise.all([0, 1, 2].map((y) =>
         change({points: [[-0.5, 0], [0, y], [0.5, 0]]}, {follow: true, run: "drag"})))""")
-    assert "follows your hand" in page.inner_text("figcaption >> nth=1")
+    page.wait_for_function("panels[1].caption.textContent.includes('follows your hand')")
 
 
 def test_every_promise_of_the_page_settles(browser: Browser) -> None:
