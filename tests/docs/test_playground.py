@@ -198,6 +198,12 @@ def test_points_are_dragged_added_removed_and_restored_by_undo(browser: Browser)
     assert len(state(page)["points"]) == 4
     page.keyboard.press("Delete")
     assert len(state(page)["points"]) == 3
+    x, y = page.evaluate(PLACE, [-0.75, 0.5])  # a drag from where no point is
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y - 40, steps=5)
+    page.mouse.up()
+    assert len(state(page)["points"]) == 3
     for _ in range(3):
         page.click("#undo")
     assert state(page)["points"] == [[-0.5, 0], [0, 0], [0.5, 0]]
@@ -449,10 +455,14 @@ def test_page_and_package_agree_on_damaged_tables(page: Page) -> None:
 
 
 def test_pasted_table_is_used_or_refused_with_a_reason(page: Page) -> None:
+    readings(page, b="map", sigma=2.5)
     page.click("#paste")
     page.fill("#text", "rooms;rent\n1;1.250\n2;900")
     page.click("#act")
     assert "“1.250” can be 1.25 or 1250" in page.inner_text("#fault")
+    page.fill("#text", "rooms;rent\n1;900,5 €\n2;1200,5 €\n4;1850 €")
+    page.keyboard.press("Control+z")  # undoes the text, not the page behind it
+    assert state(page)["sigma"] == 2.5
     page.fill("#text", "rooms;rent\n1;900,5 €\n2;1200,5 €\n4;1850 €")
     page.click("#act")
     assert not page.is_visible("#dialog")
