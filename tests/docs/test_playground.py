@@ -15,7 +15,7 @@ from matplotlib import rcParams
 from playground_page import DOCS, PHONE, PLACE, opened, readings, shown, state, swipe
 from playwright.sync_api import Browser, Page
 
-from bdl_teach import datasets, densities
+from bdl_teach import datasets, densities, widgets
 from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import local_reparam, mcmc
 from bdl_teach.predictive import evaluate_weights
@@ -473,6 +473,21 @@ def test_pasted_table_is_used_or_refused_with_a_reason(page: Page) -> None:
     data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
     page.keyboard.press("Escape")
     assert (data[0][0], data[1][0]) == pytest.approx((1, 900.5))
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "mixture"])
+def test_notebook_opens_with_the_settings_of_the_page(browser: Browser, prior: str) -> None:
+    page, _ = opened(browser, f"a=map&b=map&prior={prior}&noise=0.5&points=-0.5,1;0.25,-2")
+    page.click("#notebook")
+    line, held = page.input_value("#text").splitlines()[-1], state(page)
+    said = eval(f"dict({line.partition('(')[2]}")
+    explorer = getattr(widgets, line.partition("(")[0])
+    assert {*said} <= {"data", *explorer.TEXTS.controls}
+    wanted = {"noise_std": 0.5, "width": held["width"], "prior_std": held["sigma"]}
+    if prior == "mixture":
+        wanted = {name: held[name] for name in ("sigma1", "sigma2", "pi")}
+    assert {name: said.get(name) for name in wanted} == wanted
+    np.testing.assert_allclose(np.transpose(said["data"][:2]), held["points"], atol=1e-9)
 
 
 def test_chosen_columns_of_a_table_name_the_axes(page: Page) -> None:
