@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playground_page import opened
 from playwright.sync_api import Browser, Page
-from scipy.stats import kstest
+from scipy.stats import chi2, kstest
 
 from bdl_teach import datasets, densities, features
 from bdl_teach.methods import empirical_bayes, exact, mc_dropout, mcmc, pbp, point
@@ -49,6 +49,29 @@ def test_linear_regression_is_exact(page: Page) -> None:
     assert found["evidence"] == pytest.approx(known.log_evidence)
     parts = found["parts"].reshape(20, -1)
     np.testing.assert_allclose(parts.sum(0), found["mean"], atol=1e-7)
+    weights = np.linalg.lstsq(design[1], (found["lines"].reshape(12, -1) - found["mean"]).T)[0]
+    precision = design[0].T @ design[0] / NOISE**2 + np.eye(20) / SIGMA**2
+    assert 0.001 < chi2(240).cdf((weights * (precision @ weights)).sum()) < 0.999
+
+
+def test_potential_is_minus_the_log_posterior(page: Page) -> None:
+    """It and its slope are all that HMC and the point fits see of a problem."""
+    w, step = np.random.default_rng(4).normal(size=(2, 61))
+    found = page.evaluate(
+        """({x, y, w, step}) => {
+            const {engine} = playground, slope = w.map(() => 0);
+            const prior = engine.makePrior({sigma: 2});
+            const U = engine.potential({net: engine.network([20]), x, y, noise: 0.8, prior});
+            const at = (h) => U(w.map((v, i) => v + h * step[i]), slope);
+            const rise = (at(1e-5) - at(-1e-5)) / 2e-5, here = at(0);
+            return [here, slope.reduce((sum, g, i) => sum + g * step[i], 0) / rise];
+        }""",
+        {"x": X.tolist(), "y": Y.tolist(), "w": w.tolist(), "step": step.tolist()},
+    )
+    f = units(w, X) @ w[40:]
+    log_prior = densities.Gaussian(SIGMA).log_prob(w).sum()
+    known = densities.gaussian_nll(Y, f, NOISE**2).sum() - log_prior
+    assert found == pytest.approx([known, 1.0], rel=1e-6)
 
 
 def units(w: np.ndarray, x: np.ndarray) -> np.ndarray:

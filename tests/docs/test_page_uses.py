@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playground_page import DOCS, PAGE, PHONE, opened, readings, shown, state, swipe
+from playground_page import DOCS, PAGE, PHONE, PLACE, opened, readings, shown, state, swipe
 from playwright.sync_api import Browser, Page
 
 from bdl_teach._cli.deck import living
@@ -49,6 +49,16 @@ def test_every_control_changes_both_fits(browser: Browser, name: str) -> None:
     assert faults == []
 
 
+def test_caption_adds_up_to_the_free_energy(browser: Browser) -> None:
+    page, _ = opened(browser, "b=map&n=12&kl=0.1")
+    found = readings(page, b="map")["a"]
+    page.wait_for_function("panels[0].caption.textContent.includes('nats')")
+    said = re.search(r"F = (\d+) nats = (\d+) .*\+ (\d+)", page.inner_text("figcaption >> nth=0"))
+    assert said
+    total, complexity, likelihood = map(int, said.groups())
+    assert abs(total - found["F"]) <= 1.5 and abs(complexity + likelihood - total) <= 1
+
+
 def test_method_of_one_hidden_layer_says_so_where_two_are_chosen(browser: Browser) -> None:
     page, _ = opened(browser, "a=laplace&b=map&layers=2")
     readings(page, layers=2)
@@ -74,6 +84,38 @@ def test_state_with_nothing_at_its_default_survives_the_address(browser: Browser
     page.wait_for_function("location.hash.includes('pbp')")
     other = state(opened(browser, page.url.partition("#")[2])[0])
     assert {name: other[name] for name in values} == values
+
+
+def test_ends_of_every_slider_survive_the_address(browser: Browser) -> None:
+    for end in (0, 1):
+        page, _ = opened(browser, "a=map&b=map&prior=mixture")
+        ends = page.evaluate(
+            """(end) => Object.fromEntries(Object.entries(SLIDERS).map(([name, row]) =>
+                [name, row[4] ? 10 ** row[end] : row[end]]))""",
+            end,
+        )
+        page.evaluate("(ends) => void change(ends)", ends)
+        page.wait_for_function("location.hash.includes('kl')")
+        held, other = state(page), state(opened(browser, page.url.partition("#")[2])[0])
+        assert {name: other[name] for name in ends} == {name: held[name] for name in ends}
+        assert held["kl"] == pytest.approx(ends["kl"])
+
+
+def test_undo_takes_back_one_of_two_drags_and_own_points_keep_no_true_function(
+    browser: Browser,
+) -> None:
+    page, _ = opened(browser, "a=map&b=map&points=-0.5,1;0,2;0.5,3")
+    assert page.evaluate("truth()") is None
+    for x, y in ((-0.5, 1), (0.5, 3)):
+        px, py = page.evaluate(PLACE, [x, y / page.evaluate("limit")])
+        page.mouse.move(px, py)
+        page.mouse.down()
+        page.mouse.move(px, py - 40, steps=4)
+        page.mouse.up()
+    page.click("#undo")
+    first, *others = (y for _, y in state(page)["points"])
+    assert first > 1.2 and others == [2, 3]
+    assert page.evaluate("truth()") is None
 
 
 def test_bands_are_two_standard_deviations_wide(browser: Browser) -> None:
@@ -198,6 +240,8 @@ def test_verdict_says_what_the_readings_say(
         assert said and f"sd {written(q)}" in said[0] and written(p) in said[0]
         word = "too sure" if p > 1.25 * q else "too unsure" if p < 0.8 * q else "about as sure"
         assert word in said[0]
+        if "too" in word:
+            assert f"{float(f'{max(p / q, q / p):.2g}'):g} times" in said[0]
 
 
 HOST = """<!doctype html><body><iframe style="width: 700px" src="{src}"></iframe><script>

@@ -473,6 +473,8 @@ def test_pasted_table_is_used_or_refused_with_a_reason(page: Page) -> None:
     data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
     page.keyboard.press("Escape")
     assert (data[0][0], data[1][0]) == pytest.approx((1, 900.5))
+    page.click("#presets button >> nth=1")
+    assert state(page)["units"] == page.evaluate("COURSE")
 
 
 @pytest.mark.parametrize("prior", ["gaussian", "mixture"])
