@@ -74,9 +74,17 @@ def test_expected_log_density_equals_quadrature(prior, allowed):
     for mean, std in ((0.0, 0.02), (0.05, 0.1), (-0.4, 0.3), (2.0, 1.5)):
         w = mean + std * np.linspace(-12.0, 12.0, 100_001)  # a step of 0.0004 at most
         exact = integrate.trapezoid(Gaussian(std).density(w - mean) * prior.log_prob(w), w)
-        given = (tf.constant([value], tf.float64) for value in (mean, std))
-        (ours,) = densities.expected_log_prob(*given, terms).numpy()
-        assert ours == pytest.approx(exact, abs=allowed)
+        given = [tf.constant([value], tf.float64) for value in (mean, std)]
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            ours = densities.expected_log_prob(*given, terms)
+        assert ours.numpy()[0] == pytest.approx(exact, abs=allowed)
+        for slope, step in zip(
+            tape.gradient(ours, given), np.eye(2)[..., None] * 1e-6, strict=True
+        ):
+            ends = [densities.expected_log_prob(*(given + k * step), terms) for k in (1, -1)]
+            rise = (ends[0] - ends[1]).numpy() / 2e-6
+            np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

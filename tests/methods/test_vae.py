@@ -42,6 +42,11 @@ def quadrature(fit: vae.Fit, x: float) -> np.ndarray:
     return np.array([weights @ term[:, 0] for term in terms]) / weights.sum()
 
 
+def test_elbo_does_not_depend_on_the_beta_of_the_training():
+    score = by_hand(0.5, 0.1, 0.9, [0.6, 0.0], 0.5).elbo([[0.4], [-1.1]], 3)
+    np.testing.assert_allclose(score.elbo, score.reconstruction - score.kl, rtol=1e-12)
+
+
 def test_elbo_of_linear_vae_equals_the_oracle(oracle):
     reference = oracle("linear_vae")
     for case in reference["cases"]:
