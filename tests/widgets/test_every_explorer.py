@@ -157,6 +157,8 @@ def test_take_me_there_button_sets_the_control_and_shows_the_verdict(
     assert asked.because in html.unescape(box._said.value)
     there = {**first, **asked.before, asked.control: question.target}
     assert controls.same(fresh.state(), there), "the question must begin at its own start"
+    begins = fresh._worker.session.compared
+    assert controls.same(begins, {**first, **asked.before}), "A is where the question begins"
     fresh._view._acts["reset"].click()
     handle(fresh)
     assert not question.verdict and box._choices.index is None and box._there.disabled
