@@ -64,6 +64,14 @@ def test_pinned_result_is_replaced_when_longer_training_improves_it(
     assert row(slope.set(n=2)) == ["2", "2.5"], "not improved yet"
 
 
+def test_improvement_of_other_settings_leaves_a_as_it_was(
+    slope: Slope, improved_at_rest: None
+) -> None:
+    slope.pin().set(n=5)
+    until(lambda: slope.status == "Height 5.5.", "an improvement")
+    assert [0, 5.5] not in ghosts(slope) and row(slope)[1] in ("2", "2.5")
+
+
 class Height(float):
     """A height that is to be improved at rest."""
 
