@@ -60,17 +60,6 @@ def test_expected_cost_equals_cost_averaged_over_gaussian_outputs(likelihood):
         assert float(ours) == pytest.approx(float(rows[:, 0] @ costs @ share), abs=1e-5)
 
 
-def test_expected_cost_of_two_heads_equals_cost_averaged_over_both():
-    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    z = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 1, 2)  # [draws, 1, 2]
-    share = np.outer(weights, weights).ravel() / weights.sum() ** 2
-    mean, std = np.array([[0.4, -0.7]]), np.array([[0.5, 0.6]])
-    y, two = tf.constant([[1.3]], tf.float64), "heteroscedastic"
-    costs = likelihoods.cost(two, y, tf.constant(mean + std * z), 1.0)
-    ours = likelihoods.expected_cost(two, y, tf.constant(mean), tf.constant(std**2), 1.0)
-    assert float(ours) == pytest.approx(float(share @ costs.numpy()), rel=1e-6)
-
-
 def test_slopes_of_expected_label_cost_are_finite_at_zero_variance():
     given = tf.constant([[0.3]]), tf.constant([[0.0]])
     with tf.GradientTape() as tape:
