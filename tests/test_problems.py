@@ -9,28 +9,11 @@ import pytest
 from bdl_teach import datasets
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import pbp, point
-from bdl_teach.problems import (
-    GAP_GRID,
-    MAX_WIDTH,
-    Problem,
-    live_fits,
-    mushrooms,
-    own_points,
-    truth,
-)
+from bdl_teach.problems import GAP_GRID, MAX_WIDTH, Problem, live_fits, mushrooms, own_points
 from bdl_teach.widgets import method_fits
 from bdl_teach.widgets.side_by_side import PAIRED
 
 DATA = datasets.sinusoid(gap=(0.1, 0.4))
-
-
-def test_calibration_points_have_noises_of_their_own() -> None:
-    """The methods were fitted to those of the data, which lie nearer to a fit than new ones."""
-    problem = Problem(seed=3)
-    new = problem.calibration_set
-    assert new is not None
-    noises = [set((p.y - truth(p.x)).ravel().round(6)) for p in (problem.data, new)]
-    assert not noises[0] & noises[1]
 
 
 def test_live_fit_equals_fit_of_its_method() -> None:
