@@ -243,7 +243,7 @@ def test_picture_changes_once_after_the_quick_fit(browser: Browser) -> None:
     before, *quick, last = page.evaluate("shown")
     assert [one["rests"] for one in (before, *quick, last)] == [True, False, False, True]
     assert last["F"] < quick[1]["F"]
-    assert quick[1]["at"] - page.evaluate("pressed") < 0.7 * (last["at"] - quick[1]["at"])
+    assert quick[1]["at"] - page.evaluate("pressed") < 0.5 * (last["at"] - quick[1]["at"])
     assert "a lower F was found" in page.inner_text("figcaption >> nth=0")
 
 
