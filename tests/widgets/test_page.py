@@ -480,12 +480,12 @@ def test_table_dialog_asks_for_columns_and_thousands_separator_and_reports_omiss
     dialog.get_by_role("button", name="1250", exact=True).click(timeout=PATIENCE_MS)
     hand.says(f"3 points {OWN}")
     hand.says("1 of 4 rows left out, line 5: no number; rent: 1,250 is read as 1250")
-    assert not dialog.is_visible()
+    dialog.wait_for(state="hidden", timeout=PATIENCE_MS)
     slider = hand.box.get_by_role("slider", name="points N", exact=True)
-    assert slider.get_attribute("aria-disabled") == "true"
+    until(lambda: slider.get_attribute("aria-disabled") == "true", "a slider at rest")
     hand.page.keyboard.press("Control+z")
     hand.says("8 points:")
-    assert slider.get_attribute("aria-disabled") is None
+    until(lambda: slider.get_attribute("aria-disabled") is None, "a slider in use")
 
 
 def test_arrow_keys_continue_from_a_click_on_a_slider(hand: Hand) -> None:
@@ -615,7 +615,8 @@ def test_controls_of_the_page_reach_the_kernel_and_its_replies_the_page(
     until(lambda: all(part in hand.copied() for part in moved), "the changed controls")
     button(hand.box, "reset").click()
     until(lambda: not any(part in hand.copied() for part in moved), "the reset controls")
-    assert float(noise.get_attribute("aria-valuetext")) == kind.DEFAULTS["noise_std"]
+    noise_std = f"{kind.DEFAULTS['noise_std']:g}"
+    until(lambda: noise.get_attribute("aria-valuetext") == noise_std, f"noise σ = {noise_std}")
 
     button(hand.box, "predict first").click()
     question, said = kind.QUESTION, hand.box.locator(".bdl-asked")
