@@ -185,3 +185,10 @@ def test_no_tracked_file_mentions_a_registry_or_a_local_path() -> None:
             text = path.read_text(encoding="utf-8")
             found = re.search(f"{registries}|{machine}", text)
             assert found is None, f"{path.name}: {found and found.group()}"
+
+
+def test_top_level_holds_nothing_but_the_project() -> None:
+    """A misdirected output once left 97 files, named after equations."""
+    for path in tracked():
+        name = str(path.relative_to(ROOT))
+        assert re.fullmatch(r"[\w.+/-]+", name, re.ASCII), name
