@@ -174,7 +174,8 @@ def step_above(value: float, steps: Sequence[float]) -> float:
 class Room(Artists):
     """The y limits of a panel, ±L, where L is the smallest of ``steps`` that includes its curves.
 
-    A text in the corner names the curves that leave the panel, and says how far they go.
+    A text in the corner names the curves that leave the panel, and says how far they go. It is
+    short, since drawing a letter takes as long as drawing a curve.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
@@ -224,7 +225,7 @@ class Room(Artists):
             if abs(y) > limit:
                 labelled = f"{self.start + self.scale * y:,.4g}"
                 value = f"{y:+,.0f}" if self.scale == 1.0 else labelled
-                lines.append(f"{'▲' if y > 0 else '▼'} {name} leaves the picture, to {value}")
+                lines.append(f"{'▲' if y > 0 else '▼'} {name} to {value}")
         self._words.set_text("\n".join(lines).replace("-", "−"))
         changed, self._limit = limit != self._limit, limit
         if changed:
@@ -365,10 +366,17 @@ class SpreadPanel(Artists):
             legend_above(self.axes, columns=4)
         return bool(changed)
 
-    def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
+    def update(
+        self,
+        shown: Mapping[str, Predictive | None],
+        gap: Array | None = None,
+        *,
+        held: bool = False,
+    ) -> bool:
         """Draw the epistemic sd of each predictive in ``shown``; return whether the y axis changed.
 
-        Where the mask ``gap`` [m] is true, the panel is shaded.
+        Where the mask ``gap`` [m] is true, the panel is shaded. The axis does not shrink if
+        ``held``.
         """
         if gap is not None:
             self._gap.update(self._x, gap)
@@ -377,7 +385,7 @@ class SpreadPanel(Artists):
             std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
             self._lines[name].set_data(self._x, std)
             highest = max(highest, 0.0 if prediction is None else float(std.max()))
-        limit = step_above(highest, self._limits)
+        limit = step_above(max(highest, held * self._limit), self._limits)
         changed, self._limit = limit != self._limit, limit
         if changed:
             self.axes.set_ylim(0, limit)

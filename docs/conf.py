@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 
 from floors import draw  # noqa: E402
 
-from bdl_teach._cli.deck.living import FIGURES, address  # noqa: E402
+from bdl_teach._cli.living import FIGURES, address  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REPOSITORY = PYPROJECT["tool"]["bdl_teach"]["repository"]

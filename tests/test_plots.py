@@ -29,10 +29,7 @@ def test_panel_of_fixed_height_stays_so_and_names_curves_that_leave_it(ax: Axes)
     assert not room.held
     room.held = True
     assert not room.hold({"mean": [15.0]}, at_least=30.0)
-    assert (ax.get_ylim(), ax.texts[0].get_text()) == (
-        (-10.0, 10.0),
-        "▲ mean leaves the picture, to +15",
-    )
+    assert (ax.get_ylim(), ax.texts[0].get_text()) == ((-10.0, 10.0), "▲ mean to +15")
     room.held = False
     assert room.hold({"mean": [15.0]})
     room.held = True

@@ -30,6 +30,22 @@ def files() -> list[Path]:
     return [*found, *sorted(source().glob("*.md"))]
 
 
+def chapters() -> list[Path]:
+    """Return the notebooks of the chapters, in their order."""
+    return [path for path in files() if path.suffix == ".ipynb"]
+
+
+def find(name: str) -> Path:
+    """Find a notebook by path, or by chapter number or name; raise ``Trouble`` if there is none."""
+    if Path(name).suffix == ".ipynb" and Path(name).is_file():
+        return Path(name)
+    for path in chapters():
+        if name in (path.stem, path.name) or (name.isdigit() and int(path.stem[:2]) == int(name)):
+            return path
+    wanted = f"a number from 0 to {len(chapters()) - 1}, or the name of a notebook"
+    raise Trouble(f"chapter: expected {wanted}, got {name}")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = f"default: {FOLDER}; files that you changed in it stay"
     parser.add_argument("folder", nargs="?", type=Path, default=Path(FOLDER), help=text)

@@ -219,7 +219,7 @@ class MethodsModel(ModelBesideTruth[SideBySide]):
         shown = {LABELS.get(place, place): prediction for place, prediction in spreads.items()}
         if any([self._spread.show(label, label in shown) for label in self._styles]):
             self.canvas.redraw_background(arrange=True)
-        if self._spread.update(shown, result.regions["gap"]):
+        if self._spread.update(shown, result.regions["gap"], held=self.canvas.held):
             self.canvas.redraw_seldom()
 
     @abstractmethod

@@ -205,7 +205,8 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         self._weights.update(result.problem.prior, result.fit.mean, result.fit.std)
 
     def _draw_spread(self, result: SinusoidResult) -> None:
-        if self._spread.update({"fit": result.prediction, plots.POSTERIOR: result.nuts}):
+        shown = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
+        if self._spread.update(shown, held=self.canvas.held):
             self.canvas.redraw_seldom()
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self.canvas.redraw_background(arrange=True)

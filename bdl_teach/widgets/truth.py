@@ -90,7 +90,7 @@ class TruthModel(ModelBesideTruth[TruthResult]):
         spreads = {"fit": result.prediction, plots.POSTERIOR: result.nuts}
         if self._spread.show(plots.POSTERIOR, bool(result.nuts_report)):
             self.canvas.redraw_background(arrange=True)
-        if self._spread.update(spreads, result.regions["gap"]):
+        if self._spread.update(spreads, result.regions["gap"], held=self.canvas.held):
             self.canvas.redraw_seldom()
 
     def _draw_parts(self, result: TruthResult) -> None:

@@ -73,3 +73,8 @@ def test_unrelated_or_broken_file_of_the_same_name_stays(package, record, theirs
     for _ in range(2):
         assert cli.main(["notebooks", "mine"]) == 1
         assert Path("mine/00_a.ipynb").read_bytes() == theirs.encode("latin-1")
+
+
+def test_chapter_is_found_by_number_or_name() -> None:
+    for name in ("3", "03", "03_bayes_by_backprop", "03_bayes_by_backprop.ipynb"):
+        assert notebooks.find(name).name == "03_bayes_by_backprop.ipynb"

@@ -11,7 +11,7 @@ import pytest
 from playground_page import DOCS, PAGE, PHONE, PLACE, opened, readings, shown, state, swipe
 from playwright.sync_api import Browser, Page
 
-from bdl_teach._cli.deck import living
+from bdl_teach._cli import living
 
 pytestmark = pytest.mark.browser
 POINTS = [[-0.8, -2.0], [-0.5, 1.0], [-0.4, 2.0], [0.3, 1.5], [0.4, -1.0], [0.6, -3.0]]

@@ -16,7 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playground_page import PHONE
 from playwright.sync_api import Browser, Page
 
-from bdl_teach._cli.deck import living
+from bdl_teach._cli import living
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))

@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from bdl_teach import cli, widgets
-from bdl_teach._cli import deck
+from bdl_teach._cli import notebooks
 
-NAMES = [path.stem for path in deck.chapters()]
+NAMES = [path.stem for path in notebooks.chapters()]
 SCREEN = {"width": 1366, "height": 768}
 SMALL = {"width": 1024, "height": 768}
 LOCAL = ("file:", "data:", "blob:", "about:")
@@ -106,7 +106,7 @@ def test_deck_shows_its_whole_chapter_without_a_network(decks: dict[str, Shown],
     found = page.evaluate(EQUATIONS)
     assert found["there"] > 40
     assert found["wrong"] == found["raw"] == []
-    cells = nbformat.read(deck.find(name), as_version=4).cells
+    cells = nbformat.read(notebooks.find(name), as_version=4).cells
     kept = [cell for cell in cells if cell.metadata.slideshow.slide_type != "skip"]
     outputs = [output for cell in kept for output in cell.get("outputs", [])]
     n_pictures = sum("image/png" in output.get("data", {}) for output in outputs)

@@ -38,7 +38,7 @@ def test_plan_names_sections_presets_equations_and_pictures_that_exist(chapter: 
     missions = {one.id for kind in kinds for one in kind.MISSIONS}
     assert {name.strip("` ") for name in bullets(chapter, "Mission")} <= missions
     stored = nbformat.read(NOTEBOOKS / f"{TEXTS[chapter].stem}.ipynb", as_version=4)
-    titles = " ".join(one.alt for one in lecture.figures(stored))
+    titles = " ".join(one.alt for one, _ in lecture.figures(stored))
     for words in bullets(chapter, "Show"):
         quoted = re.match("“(.+?)”", words)
         tags = re.findall(r"\(([\d.]+)\)", words)

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -11,6 +12,7 @@ import pytest
 import snapshot
 from explorer_claims import all_parts, anywhere, artist_data
 from matplotlib.axes import Axes
+from waiting import until
 
 from bdl_teach import plots
 from bdl_teach._support.compiled import trace_count
@@ -143,11 +145,34 @@ def test_dimmed_controls_have_no_effect(live: Explorer[Any]) -> None:
         assert not where or not any(live._view.controls[name].disabled for name in moved)
 
 
+def limits(live: Explorer[Any]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the limits of the panels in sight, by title and axis, but not of rows of names."""
+    axes = [ax for ax in live._worker.stage.canvas.figure.axes if ax.get_visible()]
+    found = {(ax.get_title(loc="left"), "x"): ax.get_xlim() for ax in axes}
+    found |= {(ax.get_title(loc="left"), "y"): ax.get_ylim() for ax in axes}
+    return {where: ends for where, ends in found.items() if ends[0] < ends[1]}
+
+
+def rescaled(live: Explorer[Any], known: dict[tuple[str, str], tuple[float, float]]) -> list[str]:
+    """Return the axes, by letter, whose limits differ from the ``known`` ones."""
+    return sorted(key[1] for key, ends in limits(live).items() if ends != known.get(key, ends))
+
+
+def announced(live: Explorer[Any]) -> list[str]:
+    return sorted(re.findall(r" Another scale of (\w) in “", live.status))
+
+
 def test_presets_have_distinct_pictures_that_saved_states_restore(live: Explorer[Any]) -> None:
-    shown, words = {}, {}
+    shown, words, known = {}, {}, live._worker.stage._limits
+    live.wait()
+    known.clear()
     for name, (_, values) in live.PRESETS.items():
+        before = {**known, **limits(live)}
         live.preset(name)
+        changed = partial(rescaled, live, before)
+        until(lambda changed=changed: announced(live) == changed(), "the axes with another scale")
         live.set(**dict.fromkeys(live.TEXTS.stays, False))
+        assert announced(live) == [] or not live.TEXTS.stays
         away = {**values, **dict.fromkeys(live.TEXTS.stays, False)}
         assert controls.same(live.state(), {**live.state(), **away}), name
         shown[name] = seen(live)
@@ -225,7 +250,7 @@ def test_mean_and_band_are_inside_the_panel_or_a_note_says_they_leave_it(
             if name == "TruthExplorer":  # its band is of the function alone
                 p = result.prediction
                 curve = p.mean + (edge == "band") * 2 * p.epistemic_std
-            if (curve.min() < low or curve.max() > high) and f"{edge} leaves" not in said:
+            if (curve.min() < low or curve.max() > high) and f"{edge} to" not in said:
                 hidden.append((values, edge, float(curve.min()), float(curve.max()), (low, high)))
     assert hidden == []
 

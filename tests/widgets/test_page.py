@@ -615,8 +615,8 @@ def test_controls_of_the_page_reach_the_kernel_and_its_replies_the_page(
     until(lambda: all(part in hand.copied() for part in moved), "the changed controls")
     button(hand.box, "reset").click()
     until(lambda: not any(part in hand.copied() for part in moved), "the reset controls")
-    noise_std = f"{kind.DEFAULTS['noise_std']:g}"
-    until(lambda: noise.get_attribute("aria-valuetext") == noise_std, f"noise σ = {noise_std}")
+    default = kind.DEFAULTS["noise_std"]
+    until(lambda: float(noise.get_attribute("aria-valuetext")) == default, f"noise σ = {default}")
 
     button(hand.box, "predict first").click()
     question, said = kind.QUESTION, hand.box.locator(".bdl-asked")

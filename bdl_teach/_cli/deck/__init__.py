@@ -27,7 +27,7 @@ BY_HAND = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
-    parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
+    parser.add_argument("chapters", nargs="*", type=notebooks.find, metavar="chapter", help=text)
     text = "the whole chapter, instead of the lecture that TEACHING.md plans"
     parser.add_argument("--all", action="store_true", help=text)
     parser.add_argument("--pdf", action="store_true", help="print the deck, too")
@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """Write a deck, or the pictures, of each chapter, and print the paths."""
     from bdl_teach._cli.deck import lecture, page
 
-    for path in options.chapters or chapters()[not options.all :]:  # chapter 0 has no lecture
+    chapters = notebooks.chapters()[not options.all :]  # chapter 0 has no lecture
+    for path in options.chapters or chapters:
         if options.figures:
             print(lecture.write_figures(path, options.figures))
             continue
@@ -74,18 +75,3 @@ def to_pdf(deck: Path, query: str) -> Path:
     if not target.is_file():
         raise Trouble(BY_HAND.format(f"{browser} wrote none", query))
     return target
-
-
-def chapters() -> list[Path]:
-    return [path for path in notebooks.files() if path.suffix == ".ipynb"]
-
-
-def find(name: str) -> Path:
-    """Find a notebook by path, or by chapter number or name; raise ``Trouble`` if there is none."""
-    if Path(name).suffix == ".ipynb" and Path(name).is_file():
-        return Path(name)
-    for path in chapters():
-        if name in (path.stem, path.name) or (name.isdigit() and int(path.stem[:2]) == int(name)):
-            return path
-    wanted = f"a number from 0 to {len(chapters()) - 1}, or the name of a notebook"
-    raise Trouble(f"chapter: expected {wanted}, got {name}")

@@ -7,10 +7,8 @@ next), Press and Mission make their own; Stuck stands in the notes only, as the 
 
 from __future__ import annotations
 
-import base64
 import html
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +21,12 @@ from bdl_teach._cli import notebooks
 from bdl_teach._cli.checkout import Trouble
 from bdl_teach._support.alt_text import LARGEST_SVG
 from bdl_teach._support.files import write_whole
+from bdl_teach._support.web_pages import Picture, picture_of
 
 ROW = re.compile(r"^### (\d+) minutes? · (.+)\n", re.MULTILINE)
 BULLET = re.compile(r"^- (\*\*.+)$", re.MULTILINE)
 PARTS = re.compile(r"\*\*(Say|Show|Ask|Answer|Press|Mission|Stuck)\*\* ")
 EQUATION = re.compile(r"\$\$(?:(?!\$\$).)+?\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture, ``kind`` svg or png, with its description; the caption says where to look."""
-
-    kind: str
-    data: bytes
-    alt: str
-    caption: str = ""
-
-    def html(self) -> str:
-        """Return the picture as an HTML element that contains it."""
-        coded = base64.b64encode(self.data).decode("ascii")
-        source = f"data:image/{self.kind.replace('svg', 'svg+xml')};base64,{coded}"
-        return f'<img alt="{html.escape(self.alt)}" src="{source}">'
 
 
 def plan(path: Path) -> str:
@@ -53,18 +36,15 @@ def plan(path: Path) -> str:
     return dict(zip(parts[1::2], parts[2::2], strict=True)).get(path.stem[:2].removeprefix("0"), "")
 
 
-def figures(notebook: NotebookNode) -> list[Picture]:
-    """Return the pictures of a chapter's own cells, captioned by their sections."""
+def figures(notebook: NotebookNode) -> list[tuple[Picture, str]]:
+    """Return the pictures of a chapter's own cells, each with the heading of its section."""
     found, section = [], ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and (heading := re.match(r"##+ (.*)", cell.source)):
             section = heading[1]
-        own = not {"explorer", "exercise", "solution"} & {*cell.metadata.get("tags", ())}
-        for data in (output.get("data", {}) for output in cell.get("outputs", ()) if own):
-            svg, png = data.get("image/svg+xml", ""), base64.b64decode(data.get("image/png", ""))
-            if svg or png:
-                kind = "svg" if svg else "png"
-                found.append(Picture(kind, svg.encode() or png, data["text/plain"], section))
+        if not {"explorer", "exercise", "solution"} & {*cell.metadata.get("tags", ())}:
+            drawn = map(picture_of, cell.get("outputs", ()))
+            found += [(picture, section) for picture in drawn if picture]
     return found
 
 
@@ -79,33 +59,21 @@ class Presets:
         names = dict.fromkeys(name for name in called if name in widgets.__all__)
         self.kinds = [getattr(widgets, name) for name in names]  # as the chapter shows them
         self._open: dict[Any, Any] = {}
-        self._limits: dict[tuple[str, str], tuple[float, float]] = {}
 
-    def picture(self, name: str, kind: Any = None) -> Picture:
-        """Return the finished picture of a preset, of the first explorer that has it."""
+    def picture(self, name: str, kind: Any = None) -> tuple[Picture, str]:
+        """Return a preset's finished picture, of the first explorer that has it, and its caption.
+
+        The caption says where to look.
+        """
         kind = kind or next((one for one in self.kinds if name in one.PRESETS), None)
         if kind is None:
             raise Trouble(f"TEACHING.md: expected a preset of the chapter's explorers, got {name}")
         explorer = self._open[kind] = self._open.get(kind) or kind()
         explorer.preset(name).settle()
-        caption = f"{kind.PRESETS[name][0]}.{self._rescaled(explorer)}"
+        caption = f"{kind.PRESETS[name][0]}.{explorer._worker.stage.rescaled}"
         svg = explorer.svg()
         kept = ("svg", svg) if len(svg) <= LARGEST_SVG else ("png", explorer.png())
-        return Picture(*kept, f"{kind.TEXTS.alt} {explorer.status}", caption)
-
-    def _rescaled(self, explorer: Any) -> str:
-        """Return which axes have other limits than in the same panel's picture before."""
-        said = ""
-        for panel in explorer._worker.stage.canvas.figure.axes:
-            for axis, now in (("x", panel.get_xlim()), ("y", panel.get_ylim())):
-                key = panel.get_title(loc="left"), axis
-                names = now[0] > now[1]  # rows of names, from above
-                if names or not panel.get_visible():
-                    continue
-                if self._limits.setdefault(key, now) != now:
-                    said += f" *The scale of {axis} is another: {now[0]:.3g} to {now[1]:.3g}.*"
-                    self._limits[key] = now
-        return said.replace("-", "−")
+        return Picture(*kept, f"{kind.TEXTS.alt} {explorer.status}"), caption
 
     def close(self) -> None:
         for explorer in self._open.values():
@@ -156,14 +124,14 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
                 slide("said", f"## {title}", *said)
                 said = []
             if picture:
-                one = next(found for found in drawn if picture[1] in found.alt)
+                one = next(found for found, _ in drawn if picture[1] in found.alt)
                 slide("picture", f"## {title}", picture[2], shown=one.html())
             if parts.get("Ask"):
                 slide("question", f"## {parts['Ask']}")
             if "Press" in parts:
                 name = parts["Press"].strip("`")
-                one = presets.picture(name)
-                lines = filter(None, [parts.get("Answer"), one.caption])
+                one, caption = presets.picture(name)
+                lines = filter(None, [parts.get("Answer"), caption])
                 slide("preset", f"## “{name}”", *lines, shown=one.html())
             elif "Answer" in parts:
                 slide("answer", f"### {parts['Ask']}", parts["Answer"])
@@ -171,12 +139,9 @@ def compose(notebook: NotebookNode, text: str, living: str | None) -> list[Noteb
                 slide("mission", "## A mission", tasks[parts["Mission"].strip("`")])
     if living:
         frame = f'<iframe data-page="{html.escape(living)}" title="It refits at each movement">'
-        still = presets.picture(next(iter(presets.kinds[0].PRESETS))).html()  # on paper
-        slide(
-            "living",
-            "## Move it: the page refits at each movement",
-            shown=f"{frame}</iframe>{still}",
-        )
+        still, _ = presets.picture(next(iter(presets.kinds[0].PRESETS)))  # on paper
+        heading = "## Move it: the page refits at each movement"
+        slide("living", heading, shown=f"{frame}</iframe>{still.html()}")
     presets.close()
     return cells
 
@@ -186,11 +151,11 @@ def write_figures(path: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     notebook = nbformat.read(path, as_version=4)
     presets = Presets(notebook)
-    named = [(one.caption, one.alt, one) for one in figures(notebook)]
+    named = [(section, one.alt, one) for one, section in figures(notebook)]
     for kind in presets.kinds:
         for name in kind.PRESETS:
-            one = presets.picture(name, kind)
-            named.append((f"{kind.__name__}, “{name}”", f"{one.caption} {one.alt}", one))
+            one, caption = presets.picture(name, kind)
+            named.append((f"{kind.__name__}, “{name}”", f"{caption} {one.alt}", one))
     presets.close()
     lines = [f"Source: bdl_teach {__version__}, {path.name}. Licence: Apache License 2.0.\n"]
     for number, (where, words, one) in enumerate(named, 1):

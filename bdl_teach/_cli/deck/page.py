@@ -9,7 +9,8 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli.deck import lecture, living
+from bdl_teach._cli import living
+from bdl_teach._cli.deck import lecture
 from bdl_teach._support.views import remove_dead_views
 from bdl_teach._support.web_pages import Pictures
 

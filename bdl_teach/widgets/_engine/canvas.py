@@ -84,6 +84,7 @@ class Canvas:
         self._cells: dict[Axes, tuple[SubplotSpec, SubplotSpec]] = {}
         self.contexts: dict[str, _Context] = {}
         self.chosen = ""  # the context panel that is shown
+        self.held = False  # whether limits of y must not shrink: a hand moves something
         self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
         self._agg: Any = FigureCanvasAgg(self.figure)  # half of its methods have no types
         self._backgrounds: dict[Place, Any] = {}

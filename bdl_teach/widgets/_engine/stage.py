@@ -39,6 +39,8 @@ class Stage(Owned):
         self._turned = False  # whether the context panel has yet to be drawn
         self.has_trace = False  # whether a grey line shows the mean that a better fit has replaced
         self.place: Place | None = None  # where the page shows the picture, if it does
+        self._limits: dict[tuple[str, str], tuple[float, float]] = {}  # that were last seen
+        self._compares = False  # whether the picture is that of a preset
 
     # Readings and words.
 
@@ -74,6 +76,31 @@ class Stage(Owned):
         words = str(self.said)
         stop = "." if more and not words.endswith(".") else ""
         return f"{words}{stop}{more}"
+
+    def note_limits(self, *, preset: bool) -> None:
+        """Note the limits of the axes before a movement, to compare a ``preset``'s with them."""
+        self._limits |= self._limits_now()
+        self._compares = preset
+
+    @property
+    def rescaled(self) -> str:
+        """Which axes of a preset's picture have other limits than when they were last seen."""
+        now = self._limits_now() if self._compares else {}
+        return "".join(
+            f" Another scale of {axis} in “{panel}”: {low:.3g} to {high:.3g}.".replace("-", "−")
+            for (panel, axis), (low, high) in now.items()
+            if self._limits.get((panel, axis), (low, high)) != (low, high)
+        )
+
+    def _limits_now(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """Return the limits of the visible panels, by a panel's title and "x" or "y"."""
+        return {
+            (panel.get_title(loc="left"), axis): (low, high)
+            for panel in self.canvas.figure.axes
+            if panel.get_visible()
+            for axis, (low, high) in (("x", panel.get_xlim()), ("y", panel.get_ylim()))
+            if low < high  # else they are rows of names
+        }
 
     def table(self) -> str:
         """Return the table *numbers* as HTML: the readings of what is shown, and of A."""
@@ -158,7 +185,7 @@ class Stage(Owned):
 
         They are fixed if ``held``, and if a question pinned A.
         """
-        held = held or self.pin.pinned_by_question
+        self.canvas.held = held = held or self.pin.pinned_by_question
         for panel in self.panels:
             if panel.room is not None:
                 panel.room.held = held

@@ -136,6 +136,7 @@ class Worker(Owned):
             self.stage.film.to_end()
         if message.act in TICKS:
             self._asked_at, self._instead = message.when, ""
+            self.stage.note_limits(preset=message.act == "preset")
         if message.act == "move" and type(given["value"]) in (int, float):  # of a slider
             self._holds = True  # the limits of y stay until the hand rests
             self.stage.hold_axes(True)
@@ -274,6 +275,7 @@ class Worker(Owned):
         """Draw the result anew: with limits of y that fit it, and without the trace of another."""
         if self.stage.result is not None and not self.mailbox.failed:
             self._paint(self.stage.result, self.stage.painted, sharp=True)
+            self._show_state()
 
     def _follow(self, *, at_rest: bool) -> bool:
         """Call ``Model.follow``, and show what it finds; return whether it found something."""
@@ -381,7 +383,7 @@ class Worker(Owned):
 
     def _show_state(self) -> None:
         """Show all but the controls and the picture."""
-        more = f"{self.pointer.notes()}{self.session.left_out}"
+        more = f"{self.stage.rescaled}{self.pointer.notes()}{self.session.left_out}"
         said = self._instead or self.stage.sentence(more)
         self._view.show(said, self.stage, self.missions, self.pointer.places())
         answer, self.pointer.answer = self.pointer.answer, None
