@@ -22,6 +22,7 @@ from matplotlib.gridspec import GridSpec, GridSpecFromSubplotSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
+from matplotlib.transforms import Bbox
 from PIL import Image, ImageOps
 
 from bdl_teach.plots import LETTERS, rewrap_legend
@@ -87,9 +88,12 @@ class Canvas:
         self.held = False  # whether limits of y must not shrink: a hand moves something
         self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
         self._agg: Any = FigureCanvasAgg(self.figure)  # half of its methods have no types
-        self._backgrounds: dict[Place, Any] = {}
-        self._grounds: dict[Place, Any] = {}  # backgrounds with the seldom moving artists
-        self._arranged: Any = None  # the place and the context panel that the panels are placed for
+        # By place and context panel: backgrounds, those with the seldom moving artists, and (by
+        # places of ratio 1) where the panels are in the figure.
+        self._backgrounds: dict[tuple[Place, str], Any] = {}
+        self._grounds: dict[tuple[Place, str], Any] = {}
+        self._boxes: dict[tuple[Place, str], list[Bbox]] = {}
+        self._arranged: tuple[Place, str] | None = None  # for which the panels are placed now
         self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
         self._brief: list[Artist] = []
@@ -163,7 +167,20 @@ class Canvas:
             for ax in context.axes:
                 ax.set_visible(name == self.chosen)
                 ax.set_in_layout(name == self.chosen)
-        self.redraw_background(arrange=True)
+
+    def prepare(self) -> bool:
+        """Draw the background of one context panel that was not shown yet, to be ready for it.
+
+        Return whether there was one.
+        """
+        chosen = self.chosen
+        for name in self.contexts:
+            if (self.place, name) not in self._backgrounds:
+                self.choose(name)
+                self._store_background()
+                self.choose(chosen)
+                return True
+        return False
 
     def draw_context(self, result: Any) -> None:
         """Update the artists of the context panel that is shown."""
@@ -220,6 +237,7 @@ class Canvas:
         self._backgrounds.clear()
         self._grounds.clear()
         if arrange:
+            self._boxes.clear()
             self._arranged = None
 
     def redraw_seldom(self) -> None:
@@ -245,10 +263,13 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the stored background, and return the picture."""
         self._hold_copies()
-        self._agg.get_renderer()  # makes one of this size
-        if self.place not in self._grounds:
-            self._store_backgrounds()
-        self._agg.restore_region(self._grounds[self.place])
+        self._store_background()
+        where = self.place, self.chosen
+        if where not in self._grounds:
+            self._agg.restore_region(self._backgrounds[where])
+            self._draw_over(self._seldom)
+            self._grounds[where] = self._agg.copy_from_bbox(self.figure.bbox)
+        self._agg.restore_region(self._grounds[where])
         self._draw_over(self.moving)
         size, pixels = self._agg.get_width_height(), self._agg.buffer_rgba()
         return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
@@ -265,32 +286,42 @@ class Canvas:
             elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
 
-    def _store_backgrounds(self) -> None:
-        """Store two backgrounds: one without and one with the seldom moving artists."""
-        place, whole = self.place, self.figure.bbox
-        if place not in self._backgrounds:
-            self._arrange()
+    def _store_background(self) -> None:
+        """Place the panels, and store a background for this place and context panel."""
+        self._agg.get_renderer()  # makes one of this size
+        self._arrange()
+        if (where := (self.place, self.chosen)) not in self._backgrounds:
             self._agg.draw()
-            self._backgrounds[place] = self._agg.copy_from_bbox(whole)
-        self._agg.restore_region(self._backgrounds[place])
-        self._draw_over(self._seldom)
-        self._grounds[place] = self._agg.copy_from_bbox(whole)
+            self._backgrounds[where] = self._agg.copy_from_bbox(self.figure.bbox)
 
     def _arrange(self) -> None:
-        """Place the panels, unless they are placed for this size: placing is as slow as drawing."""
+        """Place the panels for this size and context panel; the first time takes 0.1 s."""
         wanted = replace(self.place, ratio=1.0), self.chosen
         if self._arranged == wanted:
             return
+        shown = [ax for ax in self.figure.axes if ax.get_visible()]
+        self._move(self._boxes.get(wanted, []))
+        if wanted not in self._boxes or any([rewrap_legend(panel) for panel in shown]):
+            self._arrange_anew(shown)
+            self._boxes[wanted] = [ax.get_position(original=True) for ax in self.figure.axes]
+        self._arranged = wanted
+
+    def _move(self, boxes: Iterable[Bbox]) -> None:
+        for ax, box in zip(self.figure.axes, boxes, strict=False):
+            in_layout = ax.get_in_layout()
+            ax.set_position(box)
+            ax.set_in_layout(in_layout)
+            ax.apply_aspect()
+
+    def _arrange_anew(self, shown: Sequence[Axes]) -> None:
         is_below = self._place_grids()
         for panel in self.figure.axes:  # the arrangement must not depend on the one before
             _write_powers_plainly(panel.xaxis)
             _write_powers_plainly(panel.yaxis)
             panel.set_subplotspec(self._cells[panel][is_below])
         self._arranger.execute(self.figure)
-        shown = filter(Axes.get_visible, self.figure.axes)
         if any([rewrap_legend(panel) for panel in shown]):
             self._arranger.execute(self.figure)
-        self._arranged = wanted
 
     def _place_grids(self) -> bool:
         """Divide the figure as ``place`` says; return whether the context panel is below."""
