@@ -22,6 +22,7 @@ from bdl_teach.claims import World
 from bdl_teach.predictive import Predictive
 from bdl_teach.problems import WIDE_GRID, truth
 from bdl_teach.problems import network_bandits as bandits
+from bdl_teach.problems.strange_pictures import Answers, Split
 from evidence.claim import Claim, Trial
 from evidence.measured import (
     autoencoders,
@@ -29,6 +30,7 @@ from evidence.measured import (
     chapter8,
     chapter10,
     network_bandits,
+    pictures,
     ticks,
     wide_networks,
 )
@@ -321,3 +323,14 @@ def test_conformal_bands_are_calibrated_on_unseen_points(monkeypatch: pytest.Mon
     monkeypatch.setattr(chapter10, "_counted", lambda learn, count, seed: (learn.x, count.x))
     learn, count = chapter10.on_held_out(World(0))
     assert len(learn) == len(count) == 32 and not np.isin(count, learn).any()
+
+
+def test_temperature_is_chosen_on_other_pictures_than_it_is_scored_on() -> None:
+    """A classifier that is right on the test pictures only loses by the temperature of others."""
+    certain = np.broadcast_to(np.log([0.9, 0.1]), (1, 40, 2))
+    six_of_ten, right = np.arange(40) % 10 // 6, np.zeros(40, int)
+    none = np.zeros((40, 8, 8))
+    split = Split((none, right), (none, six_of_ten), (none, right), none, ("a", "b"))
+    found = pictures._of_kind(Answers(certain, certain, certain), split)
+    assert found["nll"] == pytest.approx(-np.log(0.9))
+    assert found["tuned-nll"] == pytest.approx(-np.log(0.6), rel=1e-3)
