@@ -174,14 +174,15 @@ def test_r_hat_is_the_packages(page: Page) -> None:
 def test_prior_draws_have_the_packages_distribution(
     page: Page, sizes: tuple[float, float, float]
 ) -> None:
-    drawn = page.evaluate(
+    std, *drawn = page.evaluate(
         """([sigma1, sigma2, pi]) => {
             const {engine} = playground, prior = engine.makePrior({sigma1, sigma2, pi});
             const next = engine.normal(5), draw = engine.uniform(9);
-            return Array.from({length: 20000}, () => prior.draw(next, draw));
+            return [prior.std, ...Array.from({length: 20000}, () => prior.draw(next, draw))];
         }""",
         list(sizes),
     )
+    assert std == pytest.approx(densities.ScaleMixture(*sizes).std)
     w = np.linspace(-12.0, 12.0, 40001)
     density = np.exp(densities.ScaleMixture(*sizes).log_prob(w))
     below = np.cumsum(density) * (w[1] - w[0])
