@@ -255,7 +255,7 @@ def test_small_page_shows_what_its_address_chose_and_obeys_its_host(
 ) -> None:
     view = "?ui=min&controls=sigma,lines&panels=1&title=My title&theme=light"
     (tmp_path / "host.html").write_text(HOST.format(src=f"{PAGE}{view}#a=map"))
-    page = browser.new_page()
+    page = browser.new_page(color_scheme="dark")
     page.goto((tmp_path / "host.html").as_uri())
     frame = page.frames[1]
     frame.evaluate("playground.ready.then(() => true)")
@@ -394,14 +394,15 @@ def test_finger_draws_an_edge_without_scrolling(browser: Browser) -> None:
 def test_tour_has_eight_steps_with_two_controls_at_most(
     browser: Browser, options: dict[str, Any]
 ) -> None:
-    page, faults = opened(browser, "n=8&noise=2", **options)
+    page, faults = opened(browser, "n=8&noise=2&prior=mixture&layers=2&kl=0.1", **options)
     page.click("#begin")
     sentences = []
     for step in range(1, 9):
         sentences.append(page.inner_text("#sentence"))
         assert f"{step}/8" in sentences[-1] and state(page)["tour"] == step
         assert page.locator("[data-control]:visible").count() <= 2
-        assert state(page)["n"] == 8
+        now = state(page)
+        assert [now[name] for name in ("n", "prior", "layers", "kl")] == [8, "gaussian", 1, 1]
         page.wait_for_function("(k) => location.hash.includes(`tour=${k}`)", arg=step)
         if step < 8:
             page.click("#next")

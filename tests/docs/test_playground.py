@@ -640,3 +640,8 @@ def test_every_language_translates_every_text(page: Page) -> None:
     }"""
     english, *others = page.evaluate(keys)
     assert all(other == english for other in others)
+    verdicts = page.evaluate(
+        "Object.values(PLAYGROUND_WORDS).map(({sure, unsure}) => [sure, unsure])"
+    )
+    ends = [[re.split("[,;，]", words)[-1] for words in both] for both in verdicts]
+    assert all(sure != unsure for sure, unsure in ends), "larger and smaller are the same word"
