@@ -155,6 +155,8 @@ def test_free_energy_includes_all_data_for_any_batch_size():
     fit = bbb.fit(X, Y, prior=Gaussian(0.8), steps=40, kl_scheme="geometric", **options)
     kl = densities.gaussian_kl(fit.mean, fit.std, 0.0, 0.8).sum()
     assert_near(fit, kl, gaussian_nll(DESIGN @ fit.mean, DESIGN**2 @ fit.std**2, 0.7))
+    weights = fit.cost().kl_weight, fit.refined(steps=1).cost().kl_weight
+    assert weights == (0.5, 0.5)
 
 
 # Convergence
