@@ -60,6 +60,18 @@ def test_expected_cost_equals_cost_averaged_over_gaussian_outputs(likelihood):
         assert float(ours) == pytest.approx(float(rows[:, 0] @ costs @ share), abs=1e-5)
 
 
+def test_expected_cost_of_two_heads_is_the_cost_averaged_over_both():
+    mean, std = RNG.normal(size=(5, 2)), RNG.uniform(0.0, 0.8, size=(5, 2))
+    z, share = np.polynomial.hermite_e.hermegauss(40)
+    both, shares = np.stack(np.meshgrid(z, z), axis=-1).reshape(-1, 1, 2), np.outer(share, share)
+    y, noise = targets(likelihoods.TWO_HEADS), tf.constant(NOISE_STD, tf.float64)
+    draws = tf.constant(mean + std * both)  # [draws, n, 2]
+    costs = likelihoods.cost(likelihoods.TWO_HEADS, y, draws, noise)
+    given = [tf.constant(values) for values in (y, mean, std**2)]
+    ours = likelihoods.expected_cost(likelihoods.TWO_HEADS, *given, noise)
+    assert float(ours) == pytest.approx(np.average(costs, weights=shares.ravel()))
+
+
 def test_slopes_of_expected_label_cost_are_finite_at_zero_variance():
     given = tf.constant([[0.3]]), tf.constant([[0.0]])
     with tf.GradientTape() as tape:
