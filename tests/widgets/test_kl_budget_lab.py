@@ -45,3 +45,10 @@ def test_picture_and_readings_show_kl_shares_fit_and_cost(
     assert result.fit.problem.kl_weight == explorer.state()["kl_weight"]
     assert result.cost == result.fit.cost(COST_DRAWS)
     assert_reads(explorer, batches=m, complexity=result.cost.complexity, **readings)
+
+
+def test_shares_are_those_that_the_fit_pays(explorer: KLBudgetLab) -> None:
+    explorer.set(n_batches=32)
+    even, early = (explorer.set(scheme=s).result.fit for s in ("uniform", "geometric"))
+    # The last batches pay nothing early on, and so follow the data alone.
+    assert not np.allclose(even.mean, early.mean, rtol=0.05)
