@@ -194,8 +194,9 @@ def test_band_of_the_posterior_follows_the_controls(
     assert calibration.distance(result.nuts, sampled, IN_GAP) < 0.5
     assert "4 × 800 draws: mixed (R-hat 1.0" in explorer.status
     before = explorer.png()
-    assert explorer.set(noise_std=2.0).result.nuts is None
-    explorer.set(noise_std=1.0)
+    for other in ({"noise_std": 2.0}, {"n": 17}, {"gap": 0.2}):
+        assert explorer.set(**other).result.nuts is None, "the band is that of another problem"
+        explorer.set(noise_std=1.0, n=16, gap=result.problem.gap)
     assert explorer.result.nuts is result.nuts and explorer.png() == before, (
         "the run was not cached"
     )
