@@ -56,6 +56,7 @@ OTHERS = (  # two functions of one place in the code, and a loop with its gradie
 )
 
 
+@pytest.mark.slow
 def test_stored_programs_are_found_in_any_order_of_calls_and_replaced_if_damaged(
     tmp_path: Path,
 ) -> None:

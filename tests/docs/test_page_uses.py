@@ -86,6 +86,7 @@ def test_state_with_nothing_at_its_default_survives_the_address(browser: Browser
     assert {name: other[name] for name in values} == values
 
 
+@pytest.mark.slow
 def test_ends_of_every_slider_survive_the_address(browser: Browser) -> None:
     for end in (0, 1):
         page, _ = opened(browser, "a=map&b=map&prior=mixture")
@@ -353,6 +354,7 @@ def test_drawn_band_is_compared_with_the_hidden_posterior(browser: Browser) -> N
     assert faults == []
 
 
+@pytest.mark.slow
 def test_edges_that_nobody_has_drawn_keep_to_the_scale(browser: Browser) -> None:
     page, _ = opened(browser, "challenge=true&points=-0.5,70;0,0;0.5,-70")
     page.click("#presets button >> nth=1")
@@ -390,7 +392,7 @@ def test_finger_draws_an_edge_without_scrolling(browser: Browser) -> None:
     assert after[0].min() < -1 and not after[1].any() and page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("options", [{}, PHONE])
+@pytest.mark.parametrize("options", [{}, pytest.param(PHONE, marks=pytest.mark.slow)])
 def test_tour_has_eight_steps_with_two_controls_at_most(
     browser: Browser, options: dict[str, Any]
 ) -> None:
@@ -438,6 +440,7 @@ def test_tour_has_eight_steps_with_two_controls_at_most(
     assert state(page)["tour"] == 0 and page.is_visible("#reset") and faults == []
 
 
+@pytest.mark.slow
 def test_film_is_saved_and_link_is_coded(browser: Browser) -> None:
     page, faults = opened(browser, "a=map&b=map&n=8")
     with page.expect_download() as saved:
@@ -507,6 +510,7 @@ FOLLOWED = """async () => {
 }"""
 
 
+@pytest.mark.slow
 def test_chains_go_on_from_where_they_are(browser: Browser) -> None:
     """Chains that began anew would be 4 away among these points."""
     follow, away = opened(browser, "noise=0.5")[0].evaluate(FOLLOWED)

@@ -127,6 +127,7 @@ def test_free_energy_is_exact_and_its_slope_too(page: Page, kind: str) -> None:
     assert found == pytest.approx([fit.free_energy, 1.0], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_free_energy_rests_as_low_as_the_packages_lowest(browser: Browser) -> None:
     page, faults = opened(browser, "b=map&data=clusters&seed=2")
     found, points = page.evaluate("playground.readings()"), np.array(state(page)["points"])
@@ -231,6 +232,7 @@ LOG = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_picture_changes_once_after_the_quick_fit(browser: Browser) -> None:
     """A second key interrupts the search after the first at once."""
     page, _ = opened(browser, "b=map&n=20")
@@ -356,6 +358,7 @@ def test_arrow_steps_in_a_run_are_one_undo(browser: Browser) -> None:
     assert state(page)["points"][0] == [-0.5, 0] and page.is_disabled("#undo")
 
 
+@pytest.mark.slow
 def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
     page, said, y = opened(browser, "a=ensemble")[0], [], (3, 5, 4, 8, 7, 9, 12.5)
     for power in (-6, -3, 0, 6):
@@ -368,7 +371,13 @@ def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
     assert "times" in said[0] and set(said) == {said[0]}
 
 
-@pytest.mark.parametrize("how", ["throw 1", "setTimeout(() => this.onerror(new Event('error')))"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "throw 1",
+        pytest.param("setTimeout(() => this.onerror(new Event('error')))", marks=pytest.mark.slow),
+    ],
+)
 def test_without_workers_the_page_itself_fits_and_says_so(browser: Browser, how: str) -> None:
     rest = "postMessage() {} terminate() {}"
     blocked = f"Worker = class {{ constructor() {{ {how} }} {rest} }}"
@@ -563,6 +572,7 @@ def test_finger_that_rests_on_a_point_drags_it_without_scrolling(browser: Browse
     assert state(page)["points"][2][1] < -1 and len(state(page)["points"]) == 3
 
 
+@pytest.mark.slow
 def test_twenty_swipes_over_the_picture_move_no_point(browser: Browser) -> None:
     page, _ = opened(browser, "a=map&b=map", **PHONE)
     before, rng = state(page)["points"], np.random.default_rng(0)

@@ -74,6 +74,7 @@ def test_chains_sample_the_exact_marginal_of_a_linear_models_noise(sampler, scal
         assert abs(share - p) < 5 * np.sqrt(p * (1 - p) / fit.ess[-1])
 
 
+@pytest.mark.slow
 def test_posterior_is_that_of_an_independent_sampler(oracle):
     """Compare with numpyro's NUTS in float64, within five Monte-Carlo standard errors."""
     known = oracle("learnt_noise")
@@ -102,6 +103,7 @@ def test_posterior_is_that_of_an_independent_sampler(oracle):
                 assert abs(np.mean(draws < quantile) - p) < 5 * np.sqrt(p * (1 - p)) * root
 
 
+@pytest.mark.slow
 def test_mean_field_noise_is_residuals_plus_doubt_at_the_lowest_free_energy():
     """At the minimum σ is the mode for squares Σ(y − E f)² + Σ Var f; F includes −log P(σ)."""
     prior = HalfNormal(5.0)

@@ -69,6 +69,7 @@ def faults(explorer: Any, values: dict[str, Any]) -> list[str]:
     return [*BAD.findall(said), *(n for n, v in readings.items() if math.isinf(v))]
 
 
+@pytest.mark.slow
 def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
     for name, control in explorer._view.controls.items():
         for end in ends(control):
