@@ -148,8 +148,9 @@ def test_dimmed_controls_have_no_effect(live: Explorer[Any]) -> None:
 def limits(live: Explorer[Any]) -> dict[tuple[str, str], tuple[float, float]]:
     """Return the limits of the panels in sight, by title and axis, but not of rows of names."""
     axes = [ax for ax in live._worker.stage.canvas.figure.axes if ax.get_visible()]
-    found = {(ax.get_title(loc="left"), "x"): ax.get_xlim() for ax in axes}
-    found |= {(ax.get_title(loc="left"), "y"): ax.get_ylim() for ax in axes}
+    titles = [" ".join(ax.get_title(loc="left").split()) for ax in axes]
+    found = {(title, "x"): ax.get_xlim() for title, ax in zip(titles, axes, strict=True)}
+    found |= {(title, "y"): ax.get_ylim() for title, ax in zip(titles, axes, strict=True)}
     return {where: ends for where, ends in found.items() if ends[0] < ends[1]}
 
 

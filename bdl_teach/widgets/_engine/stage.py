@@ -84,7 +84,7 @@ class Stage(Owned):
 
     @property
     def rescaled(self) -> str:
-        """Which axes of a preset's picture have other limits than when they were last seen."""
+        """Say which axes of a preset's picture have other limits than when they were last seen."""
         now = self._limits_now() if self._compares else {}
         return "".join(
             f" Another scale of {axis} in “{panel}”: {low:.3g} to {high:.3g}.".replace("-", "−")
@@ -95,7 +95,7 @@ class Stage(Owned):
     def _limits_now(self) -> dict[tuple[str, str], tuple[float, float]]:
         """Return the limits of the visible panels, by a panel's title and "x" or "y"."""
         return {
-            (panel.get_title(loc="left"), axis): (low, high)
+            (" ".join(panel.get_title(loc="left").split()), axis): (low, high)
             for panel in self.canvas.figure.axes
             if panel.get_visible()
             for axis, (low, high) in (("x", panel.get_xlim()), ("y", panel.get_ylim()))
