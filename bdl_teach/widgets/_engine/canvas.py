@@ -42,6 +42,7 @@ _DESIGNS = ((900.0, 430.0), (569.0, 430.0))
 _SIDE = 0.36  # share of the context panel of the width, in stills
 _MAIN = 0.68  # share of the main panels of the height, above a context panel
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
+_WIDE, _HIGH = 240, 180  # pixels that are enough for every context panel
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,10 @@ class Canvas:
     def prepare(self) -> bool:
         """Draw the background of one context panel that was not shown yet, to be ready for it.
 
-        Return whether there was one.
+        Return whether there was one. None is drawn where some panels' letters leave them no room.
         """
-        chosen = self.chosen
-        for name in self.contexts:
+        chosen, (_, _, width, height) = self.chosen, self.place.beside
+        for name in self.contexts if width >= _WIDE and height >= _HIGH else ():
             if (self.place, name) not in self._backgrounds:
                 self.choose(name)
                 self._store_background()
