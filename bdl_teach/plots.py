@@ -127,15 +127,14 @@ def rewrap_legend(ax: Axes) -> bool:
     beside = [p.bbox.x0 for p in panels if p.bbox.y0 < box.y1 and p.bbox.y1 > box.y0]
     edge = min([ax.figure.bbox.x1, *(x0 for x0 in beside if x0 > box.x1)])
     edge = max([p.bbox.x1 for p in _OVER[ax]], default=edge)
-    columns = max(min(_COLUMNS[ax], len(labels)), 1)
-    before = _NARROWED.get(legend, columns)
-    if before < columns:
+    columns, changed = max(min(_COLUMNS[ax], len(labels)), 1), legend in _NARROWED
+    if changed:
         _place_legend(ax, handles, labels, columns)
     while columns > 1 and cast(Legend, ax.get_legend()).get_window_extent().x1 > edge:
-        columns -= 1
+        columns, changed = columns - 1, True
         _place_legend(ax, handles, labels, columns)
-        _NARROWED[cast(Legend, ax.get_legend())] = columns
-    return columns != before
+        _NARROWED.add(ax.get_legend())
+    return changed
 
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
@@ -155,7 +154,7 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive) -> None:
 
 _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row of its legend
 _OVER: WeakKeyDictionary[Axes, WeakSet[Axes]] = WeakKeyDictionary()  # panels that it may cover
-_NARROWED: WeakKeyDictionary[Legend, int] = WeakKeyDictionary()  # entries in a row, where fewer
+_NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
 POSTERIOR = _MARKS["posterior_mean"]["label"].removesuffix(" mean")  # and of the true posterior
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid

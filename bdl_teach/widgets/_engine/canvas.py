@@ -22,7 +22,6 @@ from matplotlib.gridspec import GridSpec, GridSpecFromSubplotSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
-from matplotlib.transforms import Bbox
 from PIL import Image, ImageOps
 
 from bdl_teach.plots import LETTERS, rewrap_legend
@@ -42,7 +41,6 @@ _DESIGNS = ((900.0, 430.0), (569.0, 430.0))
 _SIDE = 0.36  # share of the context panel of the width, in stills
 _MAIN = 0.68  # share of the main panels of the height, above a context panel
 _SMALLEST, _LARGEST = 0.6, 4.0  # scale of letters in the smallest and largest place
-_WIDE, _HIGH = 240, 180  # pixels that are enough for every context panel
 
 
 @dataclass(frozen=True)
@@ -89,12 +87,9 @@ class Canvas:
         self.held = False  # whether limits of y must not shrink: a hand moves something
         self._arranger = ConstrainedLayoutEngine()  # a figure would call it at each drawing
         self._agg: Any = FigureCanvasAgg(self.figure)  # half of its methods have no types
-        # By place and context panel: backgrounds, those with the seldom moving artists, and (by
-        # places of ratio 1) where the panels are in the figure.
-        self._backgrounds: dict[tuple[Place, str], Any] = {}
-        self._grounds: dict[tuple[Place, str], Any] = {}
-        self._boxes: dict[tuple[Place, str], list[Bbox]] = {}
-        self._arranged: tuple[Place, str] | None = None  # for which the panels are placed now
+        self._backgrounds: dict[Place, Any] = {}
+        self._grounds: dict[Place, Any] = {}  # backgrounds with the seldom moving artists
+        self._arranged: Any = None  # the place and the context panel that the panels are placed for
         self.moving: list[Artist] = []  # in the order in which they are drawn
         self._seldom: list[Artist] = []
         self._brief: list[Artist] = []
@@ -168,20 +163,7 @@ class Canvas:
             for ax in context.axes:
                 ax.set_visible(name == self.chosen)
                 ax.set_in_layout(name == self.chosen)
-
-    def prepare(self) -> bool:
-        """Draw the background of one context panel that was not shown yet, to be ready for it.
-
-        Return whether there was one. None is drawn where some panels' letters leave them no room.
-        """
-        chosen, (_, _, width, height) = self.chosen, self.place.beside
-        for name in self.contexts if width >= _WIDE and height >= _HIGH else ():
-            if (self.place, name) not in self._backgrounds:
-                self.choose(name)
-                self._store_background()
-                self.choose(chosen)
-                return True
-        return False
+        self.redraw_background(arrange=True)
 
     def draw_context(self, result: Any) -> None:
         """Update the artists of the context panel that is shown."""
@@ -238,7 +220,6 @@ class Canvas:
         self._backgrounds.clear()
         self._grounds.clear()
         if arrange:
-            self._boxes.clear()
             self._arranged = None
 
     def redraw_seldom(self) -> None:
@@ -264,13 +245,10 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the stored background, and return the picture."""
         self._hold_copies()
-        self._store_background()
-        where = self.place, self.chosen
-        if where not in self._grounds:
-            self._agg.restore_region(self._backgrounds[where])
-            self._draw_over(self._seldom)
-            self._grounds[where] = self._agg.copy_from_bbox(self.figure.bbox)
-        self._agg.restore_region(self._grounds[where])
+        self._agg.get_renderer()  # makes one of this size
+        if self.place not in self._grounds:
+            self._store_backgrounds()
+        self._agg.restore_region(self._grounds[self.place])
         self._draw_over(self.moving)
         size, pixels = self._agg.get_width_height(), self._agg.buffer_rgba()
         return Image.frombuffer("RGBX", size, pixels, "raw", "RGBX", 0, 1)
@@ -287,42 +265,32 @@ class Canvas:
             elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
 
-    def _store_background(self) -> None:
-        """Place the panels, and store a background for this place and context panel."""
-        self._agg.get_renderer()  # makes one of this size
-        self._arrange()
-        if (where := (self.place, self.chosen)) not in self._backgrounds:
+    def _store_backgrounds(self) -> None:
+        """Store two backgrounds: one without and one with the seldom moving artists."""
+        place, whole = self.place, self.figure.bbox
+        if place not in self._backgrounds:
+            self._arrange()
             self._agg.draw()
-            self._backgrounds[where] = self._agg.copy_from_bbox(self.figure.bbox)
+            self._backgrounds[place] = self._agg.copy_from_bbox(whole)
+        self._agg.restore_region(self._backgrounds[place])
+        self._draw_over(self._seldom)
+        self._grounds[place] = self._agg.copy_from_bbox(whole)
 
     def _arrange(self) -> None:
-        """Place the panels for this size and context panel; the first time takes 0.1 s."""
+        """Place the panels, unless they are placed for this size: placing is as slow as drawing."""
         wanted = replace(self.place, ratio=1.0), self.chosen
         if self._arranged == wanted:
             return
-        shown = [ax for ax in self.figure.axes if ax.get_visible()]
-        self._move(self._boxes.get(wanted, []))
-        if wanted not in self._boxes or any([rewrap_legend(panel) for panel in shown]):
-            self._arrange_anew(shown)
-            self._boxes[wanted] = [ax.get_position(original=True) for ax in self.figure.axes]
-        self._arranged = wanted
-
-    def _move(self, boxes: Iterable[Bbox]) -> None:
-        for ax, box in zip(self.figure.axes, boxes, strict=False):
-            in_layout = ax.get_in_layout()
-            ax.set_position(box)
-            ax.set_in_layout(in_layout)
-            ax.apply_aspect()
-
-    def _arrange_anew(self, shown: Sequence[Axes]) -> None:
         is_below = self._place_grids()
         for panel in self.figure.axes:  # the arrangement must not depend on the one before
             _write_powers_plainly(panel.xaxis)
             _write_powers_plainly(panel.yaxis)
             panel.set_subplotspec(self._cells[panel][is_below])
         self._arranger.execute(self.figure)
+        shown = filter(Axes.get_visible, self.figure.axes)
         if any([rewrap_legend(panel) for panel in shown]):
             self._arranger.execute(self.figure)
+        self._arranged = wanted
 
     def _place_grids(self) -> bool:
         """Divide the figure as ``place`` says; return whether the context panel is below."""

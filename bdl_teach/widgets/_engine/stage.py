@@ -170,20 +170,10 @@ class Stage(Owned):
         """
         with RENDER_LOCK:
             if (place := self.place) is not None:
-                self.canvas.fit(place if sharp else _coarse(place))
+                coarse = replace(place, ratio=min(place.ratio, 1.0))
+                self.canvas.fit(place if sharp else coarse)
             picture = as_data_url(self.canvas.render())
             return picture, [one.place() for one in self.panels if one.axes.get_visible()]
-
-    def prepare(self) -> bool:
-        """Make ready to show one context panel that was not shown yet, if the page is there.
-
-        Return whether there was one.
-        """
-        if self.place is None:
-            return False
-        with RENDER_LOCK:
-            self.canvas.fit(_coarse(self.place))
-            return self.canvas.prepare()
 
     def _label_axes(self, result: Any) -> bool:
         """Label the panels in the units of the points; return whether the units changed."""
@@ -199,7 +189,3 @@ class Stage(Owned):
         for panel in self.panels:
             if panel.room is not None:
                 panel.room.held = held
-
-
-def _coarse(place: Place) -> Place:
-    return replace(place, ratio=min(place.ratio, 1.0))

@@ -270,8 +270,6 @@ class Worker(Owned):
         if self.stage.has_trace:
             self._pause(TRACE)
             self._show_again()
-        while self.stage.prepare():
-            self._pause()
 
     def _show_again(self) -> None:
         """Draw the result anew: with limits of y that fit it, and without the trace of another."""

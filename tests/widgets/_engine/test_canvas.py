@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.plots import legend_above
 from bdl_teach.widgets._engine.canvas import Canvas, Place, as_data_url
 
 
@@ -124,33 +123,3 @@ def test_only_the_chosen_context_panel_is_shown_and_drawn() -> None:
     canvas.draw_context(2)
     assert drawn == [("one", 1), ("other", 2)]
     assert [ax.get_visible() for ax in canvas.figure.axes] == [False, True]
-
-
-def with_two_contexts(chosen: str) -> Canvas:
-    """Make a labelled main panel and two context panels, whose labels need different room."""
-    canvas = Canvas()
-    canvas.fit(Place(900, 430, 1.0, (576.0, 0.0, 324.0, 430.0)))
-    main = canvas.main("a")["a"]
-    canvas.animate(main.plot([0, 1], [0, 1], label="a line with a long name"))
-    legend_above(main, columns=4)
-    for name, high in (("one", 1.0), ("other", 1e6)):
-        ax = canvas.context(name, lambda result: None)["c"]
-        ax.set(title=name, ylabel="y\n" * round(high > 1) + "y", ylim=(0, high))
-        canvas.animate(ax.plot([0, 1], [0, high]))
-    canvas.choose(chosen)
-    return canvas
-
-
-def test_context_panel_that_was_shown_or_prepared_is_not_drawn_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    canvas = with_two_contexts("one")
-    first = shown(canvas)
-    assert canvas.prepare() and not canvas.prepare()
-    monkeypatch.setattr(canvas._agg, "draw", lambda: pytest.fail("a background was drawn"))
-    monkeypatch.setattr(canvas._arranger, "execute", lambda _: pytest.fail("it was arranged"))
-    for name in ("other", "one", "other"):
-        canvas.choose(name)
-        assert (shown(canvas) == shown(with_two_contexts(name))).all()
-    canvas.choose("one")
-    assert (shown(canvas) == first).all()
