@@ -87,7 +87,7 @@ class Stage(Owned):
         """Say which axes of a preset's picture have other limits than when they were last seen."""
         now = self._limits_now() if self._compares else {}
         return "".join(
-            f" Another scale of {axis} in “{panel}”: {low:.3g} to {high:.3g}.".replace("-", "−")
+            f" Another scale of {axis} in “{panel}”: {low:,.4g} to {high:,.4g}.".replace("-", "−")
             for (panel, axis), (low, high) in now.items()
             if self._limits.get((panel, axis), (low, high)) != (low, high)
         )
