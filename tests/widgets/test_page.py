@@ -638,6 +638,8 @@ def test_drag_in_the_vae_map_moves_the_latent_point(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     hand = Hand(notebook, "VAEExplorer")
+    hand.page.wait_for_timeout(SETTLE_MS)  # sentences of explorers above may still change height
+    hand.box.locator(".bdl-ground").scroll_into_view_if_needed()
     ground = hand.box.locator(".bdl-ground").bounding_box()
     assert ground is not None
     x, y = ground["x"] + ground["width"] / 2, ground["y"] + ground["height"] / 2
