@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """Write a deck, or the pictures, of each chapter, and print the paths."""
     from bdl_teach._cli.deck import lecture, page
 
-    chapters = notebooks.chapters()[not options.all :]  # chapter 0 has no lecture
-    for path in options.chapters or chapters:
+    # Chapter 0 has no lecture.
+    for path in options.chapters or notebooks.chapters()[not options.all :]:
         if options.figures:
             print(lecture.write_figures(path, options.figures))
             continue

@@ -70,10 +70,12 @@ class Presets:
             raise Trouble(f"TEACHING.md: expected a preset of the chapter's explorers, got {name}")
         explorer = self._open[kind] = self._open.get(kind) or kind()
         explorer.preset(name).settle()
-        caption = f"{kind.PRESETS[name][0]}.{explorer._worker.stage.rescaled}"
+        rescaled = explorer._worker.stage.rescaled
+        caption = f"{kind.PRESETS[name][0]}.{rescaled}"
         svg = explorer.svg()
         kept = ("svg", svg) if len(svg) <= LARGEST_SVG else ("png", explorer.png())
-        return Picture(*kept, f"{kind.TEXTS.alt} {explorer.status}"), caption
+        said = explorer.status.replace(rescaled, "")  # the caption says it
+        return Picture(*kept, f"{kind.TEXTS.alt} {said}"), caption
 
     def close(self) -> None:
         for explorer in self._open.values():
