@@ -48,6 +48,14 @@ def test_panel_limits_include_true_posterior_and_curves(ax: Axes) -> None:
     assert ax.get_ylim() == (-10.0, 10.0)
 
 
+def test_axis_of_sds_shrinks_only_when_no_hand_holds_it(ax: Axes) -> None:
+    panel = plots.SpreadPanel(ax, np.array([[0.0], [1.0]]), {"fit": ("-", "red")})
+    large, small = (Predictive(np.zeros(2), np.full(2, sd), np.ones(2)) for sd in (3.0, 0.5))
+    assert panel.update({"fit": large}) and not panel.update({"fit": small}, held=True)
+    assert ax.get_ylim() == (0.0, 4.0)
+    assert panel.update({"fit": small}) and ax.get_ylim() == (0.0, 1.0)
+
+
 def test_overlay_shows_mean_and_epistemic_band_and_can_be_hidden(ax: Axes) -> None:
     x = np.linspace(-1.0, 2.0, 7)
     overlay = plots.OverlayArtists(ax, x, "NUTS")

@@ -187,7 +187,7 @@ def test_no_tracked_file_mentions_a_registry_or_a_local_path() -> None:
             assert found is None, f"{path.name}: {found and found.group()}"
 
 
-def test_top_level_holds_nothing_but_the_project() -> None:
+def test_tracked_files_have_plain_names() -> None:
     """A misdirected output once left 97 files, named after equations."""
     for path in tracked():
         name = str(path.relative_to(ROOT))
