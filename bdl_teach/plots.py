@@ -156,7 +156,7 @@ _COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()  # entries in a row
 _OVER: WeakKeyDictionary[Axes, WeakSet[Axes]] = WeakKeyDictionary()  # panels that it may cover
 _NARROWED: WeakSet[Any] = WeakSet()  # legends with fewer entries in a row, in a narrow figure
 _LARGEST_MARK = 8.0  # size in a legend, in points
-POSTERIOR = _MARKS["posterior_mean"]["label"].removesuffix(" mean")  # and of the true posterior
+POSTERIOR = _MARKS["posterior_mean"]["label"]
 ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # limits of y in a panel of the sinusoid
 
 
@@ -174,20 +174,23 @@ def step_above(value: float, steps: Sequence[float]) -> float:
 class Room(Artists):
     """The y limits of a panel, ±L, where L is the smallest of ``steps`` that includes its curves.
 
-    A text in the corner names the curves that leave the panel, and says how far they go. It is
-    short, since drawing a letter takes as long as drawing a curve.
+    An arrow at the upper and at the lower edge names the curves that leave the panel there. Its
+    words are few, since drawing a letter takes as long as drawing a curve.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
         self._ax, self._steps, self._limit = ax, steps, steps[0]
         self.held = False  # whether the height must not change
-        self.start, self.scale = 0.0, 1.0  # value of y = 0, and size of y's unit, on the labels
         ax.set_ylim(-steps[0], steps[0])
-        self._words = ax.text(
-            0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
-            fontsize=LETTERS, zorder=7, bbox={"color": "white", "alpha": 0.8, "lw": 0, "pad": 1},
+        box = {"color": "white", "alpha": 0.8, "lw": 0, "pad": 1}
+        self._above, self._below = (
+            ax.text(
+                0.99, height, "", transform=ax.transAxes, ha="right", va=edge, color=BLACK,
+                fontsize=LETTERS, zorder=7, bbox=box,
+            )
+            for height, edge in ((0.98, "top"), (0.02, "bottom"))
         )  # fmt: skip
-        self.artists = [self._words]
+        self.artists = [self._above, self._below]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
     def hold(
@@ -202,17 +205,13 @@ class Room(Artists):
         """Set the smallest limit that includes ``curves`` (by name); return whether it changed.
 
         If the mask ``near`` [m] is given, only these inputs of the curves count; what leaves the
-        panel elsewhere is named in its corner. The limit also includes the value ``at_least``, and
+        panel elsewhere is named at its edge. The limit also includes the value ``at_least``, and
         the ±2 sd epistemic band of ``nuts``, the true posterior. With ``awaited`` (``nuts`` is
         still being computed) the limit does not shrink. While the attribute ``held`` is true, it
         does not change at all.
         """
         if nuts is not None:
             curves = {**curves, POSTERIOR: epistemic_edges(nuts)}
-        extremes = {}
-        for name, curve in curves.items():
-            flat = np.ravel(curve)
-            extremes[name] = float(flat[np.argmax(np.abs(flat))])
         where = slice(None) if near is None else near
         highs = [
             np.abs(np.asarray(curve)[..., where]).max(initial=0.0) for curve in curves.values()
@@ -220,13 +219,10 @@ class Room(Artists):
         reach = float(max(highs, default=0.0))
         at_least = max(at_least, self._limit) if awaited else at_least
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
-        lines = []
-        for name, y in extremes.items():
-            if abs(y) > limit:
-                labelled = f"{self.start + self.scale * y:,.4g}"
-                value = f"{y:+,.0f}" if self.scale == 1.0 else labelled
-                lines.append(f"{'▲' if y > 0 else '▼'} {name} to {value}")
-        self._words.set_text("\n".join(lines).replace("-", "−"))
+        above = ", ".join(name for name, y in curves.items() if np.max(y) > limit)
+        below = ", ".join(name for name, y in curves.items() if np.min(y) < -limit)
+        self._above.set_text(above and f"▲ above: {above}")
+        self._below.set_text(below and f"▼ below: {below}")
         changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(-limit, limit)
@@ -275,7 +271,7 @@ class OverlayArtists(Artists):
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
-        mean = {**mark("posterior_mean"), "label": f"{label} mean"}
+        mean = {**mark("posterior_mean"), "label": label}
         (self._mean,) = ax.plot([], [], zorder=4, **mean)
         edge = {**mark("posterior_band"), "zorder": 4}
         (self._low,) = ax.plot([], [], **{**edge, "label": f"{label} ±2 sd"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -39,13 +39,18 @@ _MANY = 64  # a table has more points than this, so that each step takes longer
 _FEW_STEPS = 900  # steps of a fit to a table
 
 
+def _cost_of(fit: bbb.Fit) -> Callable[[], FreeEnergy]:
+    """Return a function that computes the free energy of ``fit`` once, when it is called first."""
+    return cache(partial(fit.cost, COST_DRAWS))
+
+
 @dataclass(frozen=True)
 class SinusoidResult(Outcome):
     """A fit by Bayes by Backprop, its free energy, and the runs of training that led to it."""
 
     estimator: str  # "quiet", "weights" (the paper's) or "article"
-    cost: FreeEnergy  # free energy of ``fit``, on all points
-    quick: FreeEnergy  # free energy of the first fit of this tick
+    find_cost: Callable[[], FreeEnergy]  # free energy of ``fit``, on all points
+    find_quick: Callable[[], FreeEnergy]  # free energy of the first fit of this tick
     runs: tuple[bbb.Fit, ...]  # the trainings that led to ``fit``: each continues the one before
     n_samples: int = 1  # networks drawn in each step
     tried: int = 0  # number of longer runs made so far
@@ -53,6 +58,11 @@ class SinusoidResult(Outcome):
     trained: bool = False  # whether all longer runs are made
     is_frame: bool = False  # whether this is a frame of a replay
     x_grid: ClassVar[Array] = WIDE_GRID
+
+    @property
+    def cost(self) -> FreeEnergy:
+        """Return the free energy of ``fit`` on all points; the picture does not wait for it."""
+        return self.find_cost()
 
     @property
     def stage(self) -> str:
@@ -65,7 +75,7 @@ class SinusoidResult(Outcome):
             return "quick"
         if self.gain > ENOUGH:
             return "falls"
-        return "found" if self.quick.total - self.cost.total >= 1.5 else "settled"
+        return "found" if self.find_quick().total - self.cost.total >= 1.5 else "settled"
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -155,7 +165,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         fit = live_fits.fit("local" if estimator == "quiet" else "bbb", problem, **options)
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         functions = problem.prior_functions(fit, WIDE_GRID) if values["prior_functions"] else None
-        cost = fit.cost(COST_DRAWS)
+        cost = _cost_of(fit)
         more = {
             "n_samples": options["n_samples"],
             "prior_functions": functions,
@@ -172,15 +182,15 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         number = result.tried
         last = number == MOST_RUNS - 1
         fit = result.fit.refined() if last else result.fit.longer(number)
-        cost = fit.cost(COST_DRAWS)
-        gain = result.cost.total - cost.total
+        cost = _cost_of(fit)
+        gain = result.cost.total - cost().total
         result = replace(result, tried=number + 1, gain=max(gain, 0.0), trained=last)
         if gain <= 0:
             return result
         continues = last or number == 0  # the training of ``result.fit``, not of another start
         prediction = fit.predict(WIDE_GRID, n_samples=round(values["n_predictions"]))
         runs = (*result.runs, fit) if continues else (fit,)
-        return replace(result, fit=fit, prediction=prediction, cost=cost, runs=runs)
+        return replace(result, fit=fit, prediction=prediction, find_cost=cost, runs=runs)
 
     def frames(self, result: SinusoidResult) -> Sequence[int]:
         return [steps for _, _, steps in result.frames]
@@ -194,7 +204,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
             fit=fit,
             runs=(*before, fit),
             prediction=fit.predict(WIDE_GRID, n_predictions),
-            cost=fit.cost(COST_DRAWS),
+            find_cost=_cost_of(fit),
             is_frame=True,
         )
 
@@ -235,7 +245,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         """Return the paper's fit, which draws weights, to the problem of ``result``."""
         if self._last_drawn is None or self._last_drawn[0] is not result.runs[0]:
             options: controls.Values = {
-                "kl_weight": result.cost.kl_weight,
+                "kl_weight": result.fit.problem.kl_weight,
                 "n_samples": result.n_samples,
             }
             self._last_drawn = result.runs[0], live_fits.fit("bbb", result.problem, **options)
@@ -261,7 +271,7 @@ class SinusoidModel(ModelBesideTruth[SinusoidResult]):
         found = {
             **status.costs(result.cost),
             **result.gaps,
-            "below": result.quick.total - result.cost.total,
+            "below": result.find_quick().total - result.cost.total,
             "sd_data": sd[INSIDE].mean(),
             "sd_ends": sd[[0, -1]].mean(),
             "sd_at_1": status.at(WIDE_GRID, sd, 1.0),

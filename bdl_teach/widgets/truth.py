@@ -141,10 +141,12 @@ class MeanFieldArtists(plots.Artists):
     def __init__(self, ax: Axes, x: Array) -> None:
         self._x, zero = x, np.zeros_like(x)
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
-        self._band = ax.fill_between(x, zero, zero, label="fit ±2 sd epistemic", **style)
-        (self._mean,) = ax.plot(x, zero, color=plots.RED, lw=2.2, label="fit mean", zorder=3)
+        self._band = ax.fill_between(x, zero, zero, label=plots.mark("epistemic")["label"], **style)
+        (self._mean,) = ax.plot(
+            x, zero, color=plots.RED, lw=2.2, label=plots.mark("mean")["label"], zorder=3
+        )
         style = {"color": _QUICK, "lw": 1.2, "zorder": 2.5}
-        (self._quick,) = ax.plot(x, zero, "--", label="quick fit mean", **style)
+        (self._quick,) = ax.plot(x, zero, "--", label="quick fit", **style)
         self.artists = [self._band, self._mean, self._quick]
 
     @staticmethod

@@ -63,7 +63,7 @@ const PLAYGROUND_WORDS = {
     pasted: "{n} points. x is shifted and scaled to ±½, y to mean 0 and sd 5; the axes keep your units.",
     legend: {
       data: "data", mean: "mean", epistemic: "±2 sd epistemic", total: "±2 sd total", drawn: "drawn networks",
-      prior: "functions of the prior", posterior_mean: "true posterior mean", posterior_band: "true posterior ±2 sd", truth: "true function",
+      prior: "functions of the prior", posterior_mean: "true posterior", posterior_band: "true posterior ±2 sd", truth: "true function",
     },
     status: {
       linear: "exact; log P(data) = {evidence} nats; sd {among} among the points{gap}",
@@ -178,7 +178,7 @@ const PLAYGROUND_WORDS = {
     pasted: "{n} 个点。x 平移并缩放到 ±½，y 到均值 0、标准差 5；坐标轴保留您的单位。",
     legend: {
       data: "数据点", mean: "均值", epistemic: "认知 ±2 sd", total: "总 ±2 sd", drawn: "抽取的网络",
-      prior: "先验函数", posterior_mean: "真实后验均值", posterior_band: "真实后验 ±2 sd", truth: "真实函数",
+      prior: "先验函数", posterior_mean: "真实后验", posterior_band: "真实后验 ±2 sd", truth: "真实函数",
     },
     status: {
       linear: "精确；log P(数据) = {evidence} nats；点间 sd {among}{gap}",
@@ -293,7 +293,7 @@ const PLAYGROUND_WORDS = {
     pasted: "Точек: {n}. x сдвинут и сжат до ±½, y — до среднего 0 и sd 5; на осях ваши единицы.",
     legend: {
       data: "точки", mean: "среднее", epistemic: "эпистемическая ±2 sd", total: "полная ±2 sd", drawn: "сети выборки",
-      prior: "априорные функции", posterior_mean: "истинное апостериорное: среднее", posterior_band: "истинное апостериорное: ±2 sd", truth: "истинная функция",
+      prior: "априорные функции", posterior_mean: "истинное апостериорное", posterior_band: "истинное апостериорное: ±2 sd", truth: "истинная функция",
     },
     status: {
       linear: "точно; log P(данные) = {evidence} нат; sd среди точек {among}{gap}",

@@ -26,6 +26,14 @@ from bdl_teach.widgets import SinusoidExplorer
 explorer = SinusoidExplorer()
 explorer
 
+# %% [markdown]
+# **On the screen**
+#
+# - **Crosses**: the data. **Line and bands**: what many networks, drawn from the fit, say about y. Where they disagree, the **dark band** is wide: data there would make it narrower. The **light band** adds the noise of each measurement, which no amount of data removes.
+# - **σ₁** and **π** (the *prior*): how large a weight was allowed to be before any data. **noise σ**: how far measurements lie from the function.
+# - **samples/step**: how many networks are drawn in each step of the training. The goal stays the same; with more the way to it is smoother, as the orange curve beside the picture shows. <!-- claim: ten-draws-descend-smoothly -->
+# - **true posterior**: what Bayes' rule itself says, in green, computed by slow and careful sampling. The fit only comes near to it: it is to be judged by the green lines. Switch them on, then choose *article* in the menu *start from*.
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will be able to do
 #

@@ -431,25 +431,25 @@ def test_keys_choose_move_add_and_remove_a_point(hand: Hand) -> None:
     hand.says(f"8 points {OWN}")
 
 
-FRAMES_STAND_STILL = """() => {
-    const [real, waiting] = [window.requestAnimationFrame, []];
-    window.requestAnimationFrame = (call) => waiting.push(call);
-    window.framesGoOn = () => {
-        window.requestAnimationFrame = real;
-        waiting.forEach(real);
+TIMERS_STAND_STILL = """() => {
+    const [real, waiting] = [window.setTimeout, []];
+    window.setTimeout = (call, ms) => waiting.push([call, ms]);
+    window.timersGoOn = () => {
+        window.setTimeout = real;
+        for (const [call, ms] of waiting) real(call, ms);
     };
 }"""
 
 
-def test_points_moved_before_the_page_draws_a_frame_stay_moved(hand: Hand) -> None:
-    """Three points are moved and one is added before the page draws a frame."""
+def test_points_moved_before_the_page_reports_a_place_stay_moved(hand: Hand) -> None:
+    """Three points are moved and one is added before the page reports any place by itself."""
     hand.box.locator(".bdl-hand").focus()
     keys, before = hand.page.keyboard, hand.dots()
-    hand.page.evaluate(FRAMES_STAND_STILL)
+    hand.page.evaluate(TIMERS_STAND_STILL)
     for key in ("Shift+ArrowUp", "PageDown", "Shift+ArrowUp", "PageDown", "Shift+ArrowUp"):
         keys.press(key)
     keys.press("Insert")
-    hand.page.evaluate("() => window.framesGoOn()")
+    hand.page.evaluate("() => window.timersGoOn()")
     hand.says(f"9 points {OWN}")
     hand.page.wait_for_timeout(2 * SETTLE_MS)  # for the kernel's answer
     after = hand.dots()
@@ -638,14 +638,14 @@ def test_drag_in_the_vae_map_moves_the_latent_point(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
     hand = Hand(notebook, "VAEExplorer")
-    hand.page.wait_for_timeout(SETTLE_MS)  # sentences of explorers above may still change height
-    hand.box.locator(".bdl-ground").scroll_into_view_if_needed()
-    ground = hand.box.locator(".bdl-ground").bounding_box()
+    map_ = hand.box.locator(".bdl-ground")
+    map_.hover()  # waits until it rests: sentences of explorers above may change height
+    ground = map_.bounding_box()
     assert ground is not None
-    x, y = ground["x"] + ground["width"] / 2, ground["y"] + ground["height"] / 2
-    hand.page.mouse.move(x, y)
+    x, y = ground["width"] / 2, ground["height"] / 2
+    map_.hover(position={"x": x, "y": y})
     hand.page.mouse.down()
-    hand.page.mouse.move(x + 50, y, steps=4)
+    map_.hover(position={"x": x + 50, "y": y})
     hand.page.mouse.up()
     z1 = round(50 / ground["width"] * 7.6, 1)
     handle = hand.box.locator("[role=slider][aria-label='z₁']")

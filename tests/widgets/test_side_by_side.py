@@ -110,7 +110,7 @@ def test_each_panel_shows_its_method_the_data_and_the_truth(
             np.testing.assert_array_equal(drawn, p.samples)
         np.testing.assert_allclose(line(ax, "true function"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-        assert not artist(ax, "true posterior mean").get_visible()
+        assert not artist(ax, "true posterior").get_visible()
         assert not any("chosen" in text.get_text() for text in ax.texts)
         (grey,) = ax.patches
         inside = X[regions(state["gap"])["gap"]]
@@ -130,13 +130,13 @@ def test_true_posterior_is_drawn_beside_each_method_with_its_distance(
             assert_reads(explorer, **{f"{name}_off_{r}": far for r, far in off.items()})
             title = LABELS.get(name, name)
             np.testing.assert_allclose(
-                line(panel(explorer, title), "true posterior mean"), [X, gold.mean]
+                line(panel(explorer, title), "true posterior"), [X, gold.mean]
             )
         assert "R-hat is 1.01." in explorer.status and nuts["problem"] == Problem()
     np.testing.assert_allclose(
         line(panel(pair, "How unsure"), plots.POSTERIOR)[1], gold.epistemic_std
     )
-    assert {"true posterior mean", "true posterior ±2 sd"} <= {*legend_labels(panel(pair, "first"))}
+    assert {"true posterior", "true posterior ±2 sd"} <= {*legend_labels(panel(pair, "first"))}
     for explorer in (comparison, pair):
         assert "R-hat" not in explorer.set(nuts=False).status
         assert not any("_off_" in name for name in explorer.readings())

@@ -162,7 +162,7 @@ def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     assert_reads(explorer, gap=inside, gap_outside=outside)
     assert "R-hat is 1.01." in explorer.status
     ax = panel(explorer, "What the network believes")
-    np.testing.assert_allclose(line(ax, "true posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(line(ax, "true posterior"), [X, gold.mean])
     spread = panel(explorer, "How unsure")
     assert legend_labels(spread) == ["fit", plots.POSTERIOR]
     assert "posterior" not in explorer.set(nuts=False).status
@@ -173,11 +173,11 @@ def test_distance_to_posterior_is_reported_at_and_outside_the_data(
 def test_switching_the_truth_on_or_off_keeps_the_trained_fit(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:
-    quick = explorer.set(n=9, nuts=False).result.quick
+    quick = explorer.set(n=9, nuts=False).result.find_quick
     for shown in (True, False):
         result = explorer.set(nuts=shown).result
-        assert result.quick is quick and (result.nuts is not None) == shown
-    assert explorer.set(n=10, nuts=True).result.quick is not quick
+        assert result.find_quick is quick and (result.nuts is not None) == shown
+    assert explorer.set(n=10, nuts=True).result.find_quick is not quick
     session = explorer._worker.session
     for shown, panel_now in ((False, "spread"), (True, "parts")):  # its end brings no panel
         explorer.set(nuts=not shown)

@@ -43,8 +43,8 @@ SETTINGS: list[dict[str, Any]] = [
 def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthExplorer) -> None:
     p = explorer.result.prediction
     ax, fit = panel(explorer, "What each believes"), explorer.result.fit
-    np.testing.assert_allclose(line(ax, "fit mean"), [X, p.mean])
-    _, low, high = band(ax, "fit ±2 sd epistemic")
+    np.testing.assert_allclose(line(ax, "mean"), [X, p.mean])
+    _, low, high = band(ax, "±2 sd epistemic")
     np.testing.assert_allclose([low, high], p.mean + np.array([[-2], [2]]) * p.epistemic_std)
     np.testing.assert_allclose(line(ax, "true function"), [X, SINE], atol=1e-12)
     state = explorer.state()
@@ -52,7 +52,7 @@ def test_picture_and_readings_show_the_fit_the_data_and_the_gap(explorer: TruthE
     ends = (0.25 - half, 0.25 + half) if half else None
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"], ends)
     np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
-    assert np.isnan(line(ax, "quick fit mean")[1]).all(), "nothing was searched yet"
+    assert np.isnan(line(ax, "quick fit")[1]).all(), "nothing was searched yet"
     inside = X[np.abs(X - 0.25) < half - 1e-9]
     for one in (ax, panel(explorer, "How unsure")):
         (grey,) = (patch for patch in one.patches if isinstance(patch, Rectangle))
@@ -82,14 +82,12 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
 
     best = result.prediction
     np.testing.assert_array_equal(best.samples, lowest.predict(X[:, None], 500).samples)
-    np.testing.assert_allclose(line(ax, "fit mean"), [X, best.mean])
-    np.testing.assert_allclose(line(ax, "quick fit mean"), [X, quick.prediction.mean])
-    np.testing.assert_allclose(line(ax, "true posterior mean"), [X, gold.mean])
+    np.testing.assert_allclose(line(ax, "mean"), [X, best.mean])
+    np.testing.assert_allclose(line(ax, "quick fit"), [X, quick.prediction.mean])
+    np.testing.assert_allclose(line(ax, "true posterior"), [X, gold.mean])
     for name, p in {"fit": best, plots.POSTERIOR: gold}.items():
         np.testing.assert_allclose(line(below, name), [X, p.epistemic_std])
-    assert {"quick fit mean", "true posterior mean", "true posterior ±2 sd"} <= set(
-        legend_labels(ax)
-    )
+    assert {"quick fit", "true posterior", "true posterior ±2 sd"} <= set(legend_labels(ax))
 
     missed = np.maximum(np.abs(SINE - gold.mean) - 2 * gold.epistemic_std, 0)
     expected = {
@@ -116,9 +114,9 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     explorer.set(nuts=False)
     below = panel(explorer, "How unsure")
     assert np.isnan(line(below, plots.POSTERIOR)[1]).all()
-    assert "true posterior mean" not in legend_labels(ax)
+    assert "true posterior" not in legend_labels(ax)
     explorer.set(seed=2)
-    assert np.isnan(line(ax, "quick fit mean")[1]).all()
+    assert np.isnan(line(ax, "quick fit")[1]).all()
 
 
 def fit_lowest(problem: Problem) -> Any:

@@ -59,8 +59,6 @@ class Panel:
         if self.truth is not None:
             self.truth.set_visible(units == COURSE)
             self.draw_legend()
-        if self.room is not None:
-            self.room.start, self.room.scale = units[2:]
         for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
             name = labels[i] or self._names[i]
             if i == 1 and len(name) > _LONGEST_Y:  # too long for the panel

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from bdl_teach.widgets._engine import background, controls
@@ -50,7 +51,7 @@ class Improver:
         with self._improving:
             if pinned is not None:
                 for better in self._better(version, rest, pinned):
-                    pinned = pinned._replace(result=better)
+                    pinned = replace(pinned, result=better)
                     if is_trained(better):
                         break
             for better in self._better(version, rest, shown):

@@ -169,18 +169,18 @@ function watchUse(model, root) {
 // run, or a computation is long, no answer comes: the page says so, and keeps a chosen preset for the
 // explorer that takes the place of this one when its cell runs again.
 
-const LATE = 300; // ms without an answer until the page says so
+const ASK = 150; // ms from an act until the page asks: most pictures are there before
+const LATE = 300; // ms from an act until the page says that there is no answer
 const ACTS = ["input", "change", "click", "keydown", "pointerup", "pointermove"];
 
 function watchBusy(model, root, sign) {
   const kept = (window.bdlKept ??= new WeakMap()); // cell -> a preset that no kernel has taken yet
   const cell = root.closest(".jp-Cell");
-  let [asked, answered, acted, timer] = [0, 0, false, 0];
+  let [asked, acted, timer] = [0, false, 0]; // the timer runs until the page asks, then until it says so
   const ask = () => {
     acted = false;
     model.send({ act: "ask whether done", number: ++asked });
-    clearTimeout(timer);
-    timer = setTimeout(() => { sign.hidden = false; }, LATE);
+    timer = setTimeout(() => { sign.hidden = false; }, LATE - ASK);
   };
   const act = (event) => {
     if (event.type === "pointermove" && !event.buttons) return;
@@ -188,16 +188,15 @@ function watchBusy(model, root, sign) {
       kept.set(cell, event.target.value.replaceAll("\u00a0", " "));
     if (event.target.matches(".bdl-head select") && event.type === "change" && document.fullscreenElement)
       root.focus({ preventScroll: true }); // else a clicker's arrow would choose the next preset
-    if (asked === answered) setTimeout(ask); // after the widget's own message
     acted = true;
+    timer ||= setTimeout(ask, ASK);
   };
   const answer = ({ done }) => {
     if (done !== asked) return;
-    answered = done;
     clearTimeout(timer);
+    timer = acted ? setTimeout(ask, ASK) : 0;
     sign.hidden = true;
-    kept.delete(cell);
-    if (acted) ask();
+    if (!acted) kept.delete(cell);
   };
   model.on("msg:custom", answer);
   for (const kind of ACTS) root.addEventListener(kind, act, true);

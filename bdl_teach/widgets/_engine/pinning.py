@@ -1,7 +1,9 @@
 """Pin A: keep what is shown in grey, to compare with what comes."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.background import Owned
@@ -10,12 +12,18 @@ from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.status import Said
 
 
-class Seen(NamedTuple):
-    """The values, the status line and the result of a shown state."""
+@dataclass(frozen=True)
+class Seen:
+    """The values and the result of a shown state, and what describes it."""
 
     values: Values
-    said: Said
-    result: Any = None
+    result: Any
+    describe: Callable[[], Said]
+
+    @cached_property
+    def said(self) -> Said:
+        """Return the status line; its readings are computed when it is asked for first."""
+        return self.describe()
 
 
 def is_trained(result: Any) -> bool:

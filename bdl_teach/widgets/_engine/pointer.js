@@ -4,6 +4,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINGER = 22; // pixels by which a finger may miss a point
+const PACE = 40; // ms from one reported place to the next: a refit takes longer
 const CLICK = 4; // pixels by which the pointer may move during a click
 const NEAR = 0.012; // of the panel: the step of an arrow key; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -43,7 +44,8 @@ class Handles {
     this.points = [];
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
-    this.frame = 0; // number of the animation frame that will send a place
+    this.timer = 0; // of the next report of a place
+    this.reported = 0; // when a place was reported last
     this.followed = -1; // index of the point whose place will be sent
     this.sent = 0; // number of the newest message: points that answer an older one are ignored
     this.read = () => this.take();
@@ -130,7 +132,7 @@ class Handles {
 
   take() {
     const { at, answers } = { at: [], answers: 0, ...this.model.get("points") };
-    if (!this.held && !this.frame && answers >= this.sent) this.points = at.map((p) => [...p]);
+    if (!this.held && !this.timer && answers >= this.sent) this.points = at.map((p) => [...p]);
     this.show();
   }
 
@@ -191,7 +193,7 @@ class Handles {
   }
 
   send(act, more = {}) {
-    this.sent += 1;
+    [this.sent, this.reported] = [this.sent + 1, performance.now()];
     this.model.send({ act, number: this.sent, ...more });
   }
 
@@ -218,15 +220,20 @@ class Handles {
     this.send(act, { x, y, panel: this.stages.indexOf(stage) });
   }
 
-  // Report a point at most once a frame. Before another point, the last place of this one is sent.
+  // Report a place soon, but no more often than each PACE.
+  soon(act) {
+    this.timer = setTimeout(act, Math.max(this.reported + PACE - performance.now(), 0));
+  }
+
+  // Report a point soon. Before another point, the last place of this one is sent.
   follow(i) {
     if (this.followed === i) return;
     this.sendNow();
     this.followed = i;
-    this.frame = requestAnimationFrame(() => this.sendNow());
+    this.soon(() => this.sendNow());
   }
 
-  // Send the waiting place without waiting for the frame.
+  // Send the waiting place at once.
   sendNow() {
     const i = this.followed;
     if (i < 0) return;
@@ -235,8 +242,8 @@ class Handles {
   }
 
   forget() {
-    cancelAnimationFrame(this.frame);
-    [this.frame, this.followed] = [0, -1];
+    clearTimeout(this.timer);
+    [this.timer, this.followed] = [0, -1];
   }
 
   report(i) {
@@ -276,10 +283,11 @@ class Handles {
     if (!held || held.id !== event.pointerId) return;
     if (held.i < 0) {
       this.place = at;
-      this.frame ||= requestAnimationFrame(() => {
-        this.frame = 0;
-        this.go("at", held.stage, this.place);
-      });
+      if (!this.timer)
+        this.soon(() => {
+          this.timer = 0;
+          this.go("at", held.stage, this.place);
+        });
       return;
     }
     if (!held.moved) {

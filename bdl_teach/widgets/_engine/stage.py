@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bdl_teach.problems import own_points as points
@@ -110,12 +111,11 @@ class Stage(Owned):
     # The picture.
 
     def draw(self, result: Any, values: Values, *, better: bool = False) -> None:
-        """Draw the result for these values, or the chosen frame of its training.
+        """Draw the result for these values, or the chosen frame; ``describe`` finds its words.
 
         With ``better``, the result replaces a pinned one for the same values.
         """
         shown = self.film.develop(result)
-        said = self.words_of(shown)
         panel = getattr(self._model, "function", None)
         replaced = None if panel is None or not better else panel.shown_mean
         with RENDER_LOCK:
@@ -127,9 +127,14 @@ class Stage(Owned):
             self._turned = False
             self.has_trace = panel is not None and panel.leave_trace(replaced)
             self._notice.set_visible(False)
-            self.pin.note(Seen(dict(values), said, result), better=better)
+            seen = Seen(dict(values), result, partial(self.words_of, shown))
+            self.pin.note(seen, better=better)
         self.result, self.shown, self.painted = result, shown, values
-        self.said = said
+
+    def describe(self) -> None:
+        """Write the status line of what is drawn, after its picture: its readings take longer."""
+        if self.pin.seen is not None:
+            self.said = self.pin.seen.said
 
     def choose(self, panel: str) -> None:
         """Show the context panel ``panel``; ``draw_context`` or the next ``draw`` draws it."""

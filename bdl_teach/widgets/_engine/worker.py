@@ -209,9 +209,10 @@ class Worker(Owned):
     def _paint(
         self, result: Any, values: Values, *, better: bool = False, sharp: bool = False
     ) -> None:
-        """Draw and show a result, as ``Stage.draw`` and ``Stage.render`` do."""
+        """Draw and show a result, as ``Stage.draw`` and ``Stage.render`` do; then describe it."""
         self.stage.draw(result, values, better=better)
         self._show_picture(sharp=sharp)
+        self.stage.describe()
 
     def show_part(self, result: Any) -> None:
         """Show a part of a result, unless a control has moved, or it is not to be shown."""
