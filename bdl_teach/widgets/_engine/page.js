@@ -7,11 +7,18 @@ const decoder = new TextDecoder();
 
 // The picture.
 
+// A picture that comes while another loads waits, else none would appear while many come.
 function show(model, image, wait) {
   const bytes = model.get("value");
   image.alt = model.get("alt");
-  if (!bytes || !bytes.byteLength) return;
-  image.onload = () => clip(model, image);
+  if (!bytes || !bytes.byteLength || bytes === image.shows) return;
+  if (image.loads) return;
+  [image.shows, image.loads] = [bytes, true];
+  image.onload = image.onerror = () => {
+    image.loads = false;
+    clip(model, image);
+    show(model, image, wait);
+  };
   image.src = decoder.decode(bytes);
   image.hidden = false;
   wait.hidden = !model.get("is_still");

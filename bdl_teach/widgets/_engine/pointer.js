@@ -4,7 +4,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINGER = 22; // pixels by which a finger may miss a point
-const PACE = 40; // ms from one reported place to the next: a refit takes longer
+const AHEAD = 1; // messages without an answer with which a place is still reported at once
+const PATIENCE = 200; // ms for which it waits for these answers
 const CLICK = 4; // pixels by which the pointer may move during a click
 const NEAR = 0.012; // of the panel: the step of an arrow key; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -45,7 +46,8 @@ class Handles {
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
     this.timer = 0; // of the next report of a place
-    this.reported = 0; // when a place was reported last
+    this.due = null; // what reports it
+    this.answered = 0; // number of the newest message that the kernel has answered
     this.followed = -1; // index of the point whose place will be sent
     this.sent = 0; // number of the newest message: points that answer an older one are ignored
     this.read = () => this.take();
@@ -132,6 +134,9 @@ class Handles {
 
   take() {
     const { at, answers } = { at: [], answers: 0, ...this.model.get("points") };
+    this.answered = answers;
+    this.sent = Math.max(this.sent, answers); // of a view that this one has replaced
+    if (this.timer && answers >= this.sent - AHEAD) this.goOn();
     if (!this.held && !this.timer && answers >= this.sent) this.points = at.map((p) => [...p]);
     this.show();
   }
@@ -193,7 +198,7 @@ class Handles {
   }
 
   send(act, more = {}) {
-    [this.sent, this.reported] = [this.sent + 1, performance.now()];
+    this.sent += 1;
     this.model.send({ act, number: this.sent, ...more });
   }
 
@@ -220,9 +225,16 @@ class Handles {
     this.send(act, { x, y, panel: this.stages.indexOf(stage) });
   }
 
-  // Report a place soon, but no more often than each PACE.
+  // Report a place once most are answered: more reports would only keep the kernel busy.
   soon(act) {
-    this.timer = setTimeout(act, Math.max(this.reported + PACE - performance.now(), 0));
+    this.due = act;
+    this.timer = setTimeout(() => this.goOn(), this.answered < this.sent - AHEAD ? PATIENCE : 0);
+  }
+
+  goOn() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.due();
   }
 
   // Report a point soon. Before another point, the last place of this one is sent.
@@ -284,10 +296,7 @@ class Handles {
     if (held.i < 0) {
       this.place = at;
       if (!this.timer)
-        this.soon(() => {
-          this.timer = 0;
-          this.go("at", held.stage, this.place);
-        });
+        this.soon(() => this.go("at", held.stage, this.place));
       return;
     }
     if (!held.moved) {

@@ -112,14 +112,13 @@ class Pointer(Owned):
             value = points.from_course(data.x[:, 0], data.y[:, 0])
         return value
 
-    def places(self) -> dict[str, Any] | None:
-        """Return, for the page, the places of the points.
+    def places(self) -> dict[str, Any]:
+        """Return, for the page, the places of the points, if there are any.
 
         "answers" is the number of the newest message of the page that they answer.
         """
-        if (now := self.shown_points()) is None:
-            return None
-        at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+        now = self.shown_points()
+        at = [] if now is None else np.stack(points.in_course(now), axis=1).round(4).tolist()
         return {"at": at, "answers": self._answered}
 
     def notes(self) -> str:

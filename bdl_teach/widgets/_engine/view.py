@@ -268,9 +268,7 @@ class View:
             if name in drawn_by:
                 control.tooltip = WHILE_OWN if name in own else self._texts.controls[name].hint
 
-    def show(
-        self, said: str, stage: Stage, missions: Missions, points: dict[str, Any] | None
-    ) -> None:
+    def show(self, said: str, stage: Stage, missions: Missions, points: dict[str, Any]) -> None:
         """Show the status line, and the states of replay, pin, mission and points."""
         self.say(said)
         if self._film is not None:
@@ -280,8 +278,7 @@ class View:
             self._table.value = stage.table()
         if self._missions is not None:
             self._missions.show(missions)
-        if points is not None:
-            self.picture.points = points
+        self.picture.points = points
 
     def show_picture(self, picture: bytes, panels: list[dict[str, Any]]) -> None:
         """Show the picture, and tell the page where its panels are."""
