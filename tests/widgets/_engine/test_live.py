@@ -321,6 +321,18 @@ def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
     toy._view.picture.place = {"width": width, "height": height, "ratio": ratio}
 
 
+def test_picture_goes_to_the_page_before_its_readings_are_computed(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    view, model, readings = toy._view, toy._worker.model, type(toy._worker.model).readings
+    monkeypatch.setattr(view, "show_picture", lambda *_: order.append("picture"))
+    note = lambda result: order.append("readings") or readings(model, result)  # noqa: E731
+    monkeypatch.setattr(model, "readings", note)
+    toy.set(width=2.5)
+    assert order[:2] == ["picture", "readings"] and toy.status == "Height 5."
+
+
 def test_picture_follows_the_page_size_without_a_refit(toy: Toy) -> None:
     assert live_size(toy) == (1485, 709), "before the page has sent its size"
     computed: list[Any] = []
