@@ -96,12 +96,13 @@ def test_drag_reports_places_one_message_ahead_of_the_kernels_answers(page: Page
     assert (unanswered, answered, late) == ([4, 5], [4, 5, 6], [4, 5, 6, 7])
     assert waited > 150, "the kernel has answered nothing"
     assert [one["act"] for one in page.evaluate("() => window.sent")] == ["down", *["move"] * 3]
-    assert float(dot.get_attribute("cy") or "nan") < 130, "an old answer moves no point"
     page.mouse.move(x, y - 60)
     page.mouse.up()
     last, up = page.evaluate("() => window.sent.slice(-2)")
     assert (last["act"], last["i"], up["act"]) == ("move", 0, "up")
     assert last["y"] == pytest.approx(2 * 60 / 240, abs=0.02)
+    page.evaluate("n => window.says('points', { at: [[-0.5, 0]], answers: n })", last["number"])
+    assert float(dot.get_attribute("cy") or "nan") < 130, "an old answer moves no point"
     at = {"at": [[-0.5, 0.25], [0.5, 0]], "answers": up["number"]}
     page.evaluate("points => window.says('points', points)", at)
     assert float(dot.get_attribute("cy") or "nan") == pytest.approx(30 + 240 * 0.375, abs=1)
