@@ -29,10 +29,10 @@ explorer
 # %% [markdown]
 # **On the screen**
 #
-# - **Crosses**: the data. **Line and bands**: what many networks, drawn from the fit, say about y. Where they disagree, the **dark band** is wide: data there would make it narrower. The **light band** adds the noise of each measurement, which no amount of data removes.
-# - **σ₁** and **π** (the *prior*): how large a weight was allowed to be before any data. **noise σ**: how far measurements lie from the function.
-# - **samples/step**: how many networks are drawn in each step of the training. The goal stays the same; with more the way to it is smoother, as the orange curve beside the picture shows. <!-- claim: ten-draws-descend-smoothly -->
-# - **true posterior**: what Bayes' rule itself says, in green, computed by slow and careful sampling. The fit only comes near to it: it is to be judged by the green lines. Switch them on, then choose *article* in the menu *start from*.
+# - **Crosses**: the data. **Line and bands**: what many networks, drawn from the fit, say about y. Where they disagree, the **dark band** (*epistemic*) is wide: data there would make it narrower. The **light band** (*total*) adds the noise of each measurement, which no amount of data removes.
+# - **σ₁** and **π** (the *prior*): how large weights are expected to be before any data. With probability π a weight comes from a wide bell curve (sd σ₁), else from a narrow one. **noise σ**: how far measurements lie from the function.
+# - **samples/step**: how many networks are drawn in each step of the training. The goal stays the same; with more the way to it is smoother, as the orange curve in the tab *training* shows. <!-- claim: ten-draws-descend-smoothly -->
+# - **true posterior**: the exact answer of Bayes' rule, in green (dashes: its mean; dash-dots: ±2 sd), found by slow and careful sampling. The fit only comes near to it: where its dark band is narrower than the green lines are apart, it is too sure. (The *true function*, dotted, is what the points were made from.)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will be able to do
