@@ -95,3 +95,15 @@ def test_shown_free_energy_counts_the_kl_once(explorer: EmpiricalBayesExplorer) 
     likelihood = explorer.result.fit.cost(100).likelihood
     once = kl(explorer.result, HOME["prior_std"]) + likelihood
     assert_reads(explorer, likelihood=likelihood, F=once)
+
+
+def test_replay_shows_the_prior_that_each_frame_had_learnt(
+    explorer: EmpiricalBayesExplorer,
+) -> None:
+    ax, used = panel(explorer, "σ of each weight's prior"), set()
+    result = explorer.set(prior="per weight").result
+    for step in (result.fit.history["step"][0], None):
+        explorer.replay(step)
+        np.testing.assert_allclose(line(ax, "in use"), line(ax, "best: √(μ² + σ²)"))
+        used.add(line(ax, "in use")[1].sum())
+    assert len(used) == 2, "it was learnt on the way"

@@ -1,6 +1,7 @@
 """Test the truth explorer: its picture, readings, search for the best fit, and sentences."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,19 @@ def test_lowest_fit_replaces_the_quick_one_in_all_panels(
     assert "true posterior" not in legend_labels(ax)
     explorer.set(seed=2)
     assert np.isnan(line(ax, "quick fit")[1]).all()
+
+
+def test_error_is_split_from_the_first_quick_fit_however_often_f_falls(
+    explorer: TruthExplorer,
+) -> None:
+    quick = explorer.result
+    first, second = quick.fit.at(3), quick.fit.at(5)
+    ends = replace(quick.search, fit=second)
+    found: Any = quick
+    for search in (replace(quick.search, fit=first), ends):
+        step: Any = SimpleNamespace(improved=lambda search=search: search)
+        found = truth_search.improve(replace(found, search=step))
+    assert found.fit is second and found.quick is quick.prediction
 
 
 def fit_lowest(problem: Problem) -> Any:

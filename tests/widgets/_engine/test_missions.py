@@ -11,6 +11,7 @@ from bdl_teach import progress as record
 from bdl_teach.progress import SOLVED, Progress
 from bdl_teach.widgets._engine import texts, worker
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Need
 from bdl_teach.widgets._engine.model import Host
 from tests.waiting import until
 from tests.widgets._engine.toy import TEXTS, ToyModel, text
@@ -99,6 +100,13 @@ def test_mission_is_solved_once_its_condition_holds_for_three_seeds(
     lift.set(n=6)
     assert said(lift, "✓ Done, also with seeds 99 and 0.")
     assert progress.marks() == {"lift-high": SOLVED} and lift.done == ("lift-high",)
+
+
+def test_condition_counts_what_is_shown_rather_than_what_the_control_would_draw() -> None:
+    need = Need("n", "<=", 3, "there are {}")
+    assert need.lacks({"n": 3}, {"n": 12.0}) == "there are 12" == need.lacks({"n": 12}, {})
+    assert need.lacks({"n": 12}, {"n": 3.0}) is None
+    assert need.lacks({}, {}) == "", "a reading that is not known yet"
 
 
 def test_mission_that_holds_for_one_seed_only_is_called_luck(

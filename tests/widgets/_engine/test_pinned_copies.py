@@ -48,3 +48,17 @@ def test_pinned_copies_stay_while_artists_move() -> None:
     dots.set_visible(False)
     canvas.unpin()
     assert "_pinned" not in {a.get_label() for a in ax.get_children()}
+
+
+def test_limits_include_the_copies_until_these_are_gone() -> None:
+    canvas = Canvas()
+    ax = canvas.main("a")["a"]
+    ax.set(xlim=(0, 1), ylim=(0, 40))
+    canvas.animate(ax.plot(X, 30 + X, label="mean"))
+    canvas.pin()
+    for high, both in ((10, 40), (50, 50), (20, 40)):
+        ax.set_ylim(0, high)
+        canvas.render()
+        assert ax.get_ylim() == (0, both)
+    canvas.unpin()
+    assert ax.get_ylim() == (0, 20)
