@@ -246,12 +246,14 @@ def test_mean_and_band_are_inside_the_panel_or_a_note_says_they_leave_it(
         with RENDER_LOCK:
             live._worker.model.draw(result)
         low, high = ax.get_ylim()
-        said = " ".join(t.get_text() for t in ax.texts if t.get_visible())
+        said = [t.get_text() for t in ax.texts if t.get_visible()]
+        above, below = (" ".join(t for t in said if t[:1] == mark) for mark in "▲▼")
         for edge, curve in plots.edges(result.prediction).items():
             if name == "TruthExplorer":  # its band is of the function alone
                 p = result.prediction
                 curve = p.mean + (edge == "band") * 2 * p.epistemic_std
-            if (curve.min() < low or curve.max() > high) and f"{edge} to" not in said:
+            leaves = (curve.max() > high, curve.min() < low)
+            if leaves != (edge in above, edge in below):
                 hidden.append((values, edge, float(curve.min()), float(curve.max()), (low, high)))
     assert hidden == []
 

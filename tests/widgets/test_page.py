@@ -390,7 +390,9 @@ def test_mouse_and_finger_drag_one_point(hand: Hand) -> None:
         assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=1.5)
         for k in {*range(8)} - {i}:
             assert after[k] == pytest.approx(before[k], abs=1.5)
-    assert hand.box.evaluate(CROSSES) == 8, "a handle is beside its point"
+    hand.page.wait_for_function(  # else a handle is beside its point
+        f"box => ({CROSSES})(box) === 8", arg=hand.box.element_handle(), timeout=20_000
+    )
 
 
 def test_click_adds_a_point_and_shift_click_removes_it(hand: Hand) -> None:
