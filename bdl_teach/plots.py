@@ -45,10 +45,12 @@ def mark(name: str) -> dict[str, Any]:
     return dict(_MARKS[name])
 
 
-def in_order(handles: Sequence[Artist], labels: Sequence[str]) -> list[tuple[Artist, str]]:
-    """Return a legend's entries in the order of ``marks.json``; other entries follow."""
+def in_order(
+    handles: Sequence[Artist], labels: Sequence[str], others: float = len(_TABLE)
+) -> list[tuple[Artist, str]]:
+    """Return a legend's entries in the order of ``marks.json``; ``others`` is that of any other."""
     entries = zip(handles, labels, strict=True)
-    return sorted(entries, key=lambda entry: _RANKS.get(entry[1], len(_RANKS)))
+    return sorted(entries, key=lambda entry: _RANKS.get(entry[1], others))
 
 
 def lecture_style() -> None:
@@ -84,14 +86,17 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, over: Iterable[Axes] = ()) -> None:
+def legend_above(
+    ax: Axes, columns: int, over: Iterable[Axes] = (), others: float = len(_TABLE)
+) -> None:
     """Put a legend of the visible artists between a panel's title and its axes.
 
     It has ``columns`` columns, but at most 4 if there are more entries than ``columns``. It may go
-    on above the panels ``over`` at its right, whose titles it raises, too.
+    on above the panels ``over`` at its right, whose titles it raises, too. ``others`` is that of
+    ``in_order``.
     """
     _OVER[ax] = WeakSet(over)
-    labelled = in_order(*ax.get_legend_handles_labels())
+    labelled = in_order(*ax.get_legend_handles_labels(), others)
     shown = [(handle, label) for handle, label in labelled if handle.get_visible()]
     _COLUMNS[ax] = columns if len(shown) <= columns else min(columns, 4)
     handles, labels = zip(*shown, strict=True) if shown else ((), ())
@@ -279,10 +284,13 @@ class OverlayArtists(Artists):
         self.artists = [self._low, self._high, self._mean]
         self.show(None)
 
-    def show(self, prediction: Predictive | None, *, asked: bool = False) -> bool:
+    def show(
+        self, prediction: Predictive | None, *, asked: bool = False, sure: bool = True
+    ) -> bool:
         """Show ``prediction``, or nothing if it is ``None``; return whether the legend changed.
 
         With ``asked`` the legend has the prediction's entries even if ``prediction`` is ``None``.
+        The lines are pale unless ``sure``, as while the chains have not mixed.
         """
         there = asked or prediction is not None
         changed = self._mean.get_visible() != there
@@ -292,6 +300,7 @@ class OverlayArtists(Artists):
         for line, curve in zip((self._mean, self._low, self._high), curves, strict=True):
             line.set_visible(there)
             line.set_data(self._x, curve)
+            line.set_alpha(None if sure else 0.4)
         return changed
 
 
@@ -350,7 +359,7 @@ class SpreadPanel(Artists):
             name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
             for name, (style, colour) in styles.items()
         }
-        legend_above(ax, columns=4)
+        legend_above(ax, columns=4, others=-1)  # the fits before the posterior
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
         self.frame = [ax.yaxis, *ax.spines.values()]  # to be drawn again when the height changes
 
@@ -359,7 +368,7 @@ class SpreadPanel(Artists):
         changed = self._lines[name].get_visible() != shown
         if changed:
             self._lines[name].set_visible(shown)
-            legend_above(self.axes, columns=4)
+            legend_above(self.axes, columns=4, others=-1)
         return bool(changed)
 
     def update(

@@ -26,7 +26,7 @@ from bdl_teach.widgets import SinusoidExplorer
 explorer = SinusoidExplorer()
 explorer
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **On the screen**
 #
 # - **Crosses**: the data. **Line and bands**: what many networks, drawn from the fit, say about y. Where they disagree, the **dark band** (*epistemic*) is wide: data there would make it narrower. The **light band** (*total*) adds the noise of each measurement, which no amount of data removes.

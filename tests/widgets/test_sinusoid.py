@@ -151,6 +151,17 @@ def test_true_posterior_depends_only_on_the_controls_of_the_model(
     assert nuts["problem"] is None
 
 
+def test_chains_that_have_not_mixed_are_pale_and_give_no_distance(
+    explorer: SinusoidExplorer, nuts: dict[str, Any]
+) -> None:
+    ax = panel(explorer, "What the network believes")
+    for mixed, alpha in ((False, 0.4), (True, None)):
+        nuts["mixed"] = mixed
+        explorer.set(nuts=False).set(nuts=True)
+        assert artist(ax, "true posterior").get_alpha() == alpha
+        assert ("gap" in explorer.readings()) == mixed
+
+
 def test_distance_to_posterior_is_reported_at_and_outside_the_data(
     explorer: SinusoidExplorer, nuts: dict[str, Any]
 ) -> None:

@@ -157,7 +157,8 @@ class FunctionPanel(Panel):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
         asked = bool(getattr(result, "nuts_report", ""))
-        named = self._over.show(posterior, asked=asked)
+        mixed = posterior is getattr(result, "posterior", posterior)
+        named = self._over.show(posterior, asked=asked, sure=mixed)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.draw_legend()
             self._canvas.redraw_background(arrange=True)
