@@ -392,7 +392,8 @@ def test_finger_draws_an_edge_without_scrolling(browser: Browser) -> None:
     assert after[0].min() < -1 and not after[1].any() and page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("options", [{}, pytest.param(PHONE, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, PHONE])
 def test_tour_has_eight_steps_with_two_controls_at_most(
     browser: Browser, options: dict[str, Any]
 ) -> None:

@@ -371,11 +371,12 @@ def test_verdict_does_not_depend_on_the_unit_of_y(browser: Browser) -> None:
     assert "times" in said[0] and set(said) == {said[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [
         "throw 1",
-        pytest.param("setTimeout(() => this.onerror(new Event('error')))", marks=pytest.mark.slow),
+        "setTimeout(() => this.onerror(new Event('error')))",
     ],
 )
 def test_without_workers_the_page_itself_fits_and_says_so(browser: Browser, how: str) -> None:

@@ -149,6 +149,7 @@ def test_new_values_do_not_compile_the_search_again() -> None:
     assert trace_count() == before
 
 
+@pytest.mark.slow
 def test_padding_does_not_change_the_search() -> None:
     padded, exact = lowest(capacity=Capacity(40, (9,), 1)), lowest()
     np.testing.assert_allclose(padded.starts_free_energy, exact.starts_free_energy, atol=0.5)

@@ -3,9 +3,11 @@
 import json
 
 import bench
+import pytest
 from bench import live
 
 
+@pytest.mark.slow
 def test_live_benchmark_reports_time_error_and_memory_of_refits(capsys):
     assert bench.main(["live", "--only-ours", "--repeats", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -748,6 +748,7 @@ def test_restarted_kernel_is_said_over_the_picture_and_moves_nothing(
     )
 
 
+@slow
 def test_saved_notebook_shows_stills_without_a_kernel(
     seen: dict[str, Any], notebook: Notebook, shown: tuple[str, ...]
 ) -> None:
