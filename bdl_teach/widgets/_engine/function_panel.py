@@ -157,8 +157,8 @@ class FunctionPanel(Panel):
             self._gap.update(self._x, result.regions["gap"])
         posterior = getattr(result, "nuts", None)
         asked = bool(getattr(result, "nuts_report", ""))
-        mixed = posterior is getattr(result, "posterior", posterior)
-        named = self._over.show(posterior, asked=asked, sure=mixed)
+        sure = posterior is None or getattr(result, "mixed", True)
+        named = self._over.show(posterior, asked=asked, sure=sure)
         if self._before.show(getattr(result, "prior_functions", None)) | named:
             self.draw_legend()
             self._canvas.redraw_background(arrange=True)

@@ -11,8 +11,7 @@ const decoder = new TextDecoder();
 function show(model, image, wait) {
   const bytes = model.get("value");
   image.alt = model.get("alt");
-  if (!bytes || !bytes.byteLength || bytes === image.shows) return;
-  if (image.loads) return;
+  if (!bytes?.byteLength || bytes === image.shows || image.loads) return;
   [image.shows, image.loads] = [bytes, true];
   image.onload = image.onerror = () => {
     image.loads = false;

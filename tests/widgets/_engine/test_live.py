@@ -326,10 +326,14 @@ def test_picture_goes_to_the_page_before_its_readings_are_computed(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    view, model, readings = toy._view, toy._worker.model, type(toy._worker.model).readings
-    monkeypatch.setattr(view, "show_picture", lambda *_: order.append("picture"))
-    note = lambda result: order.append("readings") or readings(model, result)  # noqa: E731
-    monkeypatch.setattr(model, "readings", note)
+    model = toy._worker.model
+
+    def readings(result: float) -> dict[str, float]:
+        order.append("readings")
+        return type(model).readings(model, result)
+
+    monkeypatch.setattr(toy._view, "show_picture", lambda *_: order.append("picture"))
+    monkeypatch.setattr(model, "readings", readings)
     toy.set(width=2.5)
     assert order[:2] == ["picture", "readings"] and toy.status == "Height 5."
 

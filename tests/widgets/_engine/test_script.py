@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from bdl_teach.widgets._engine.canvas import Picture
-from tests.chromium import required
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +53,6 @@ START = """async ([script, css, panel]) => {
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    required()
     made = browser.new_page()
     made.set_content(PAGE)
     made.evaluate(START, [Picture._esm, Picture._css, PANEL])
