@@ -135,12 +135,12 @@ assert sampled.converged and ratio[[0, -1]].min() > 1.2
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Now the sliders.** Training makes one number small, the **free energy F**. It is the sum of *likelihood* (minus the log likelihood: how badly the networks fit the points) and *complexity* (how far the weights had to leave the prior). Both are in *nats*, the unit of a natural logarithm. Of two fits with the same points, prior, noise and KL weight, that with the lower F is the better trained one. Whether it also predicts better, chapter 4 asks.
 #
-# | slider | what it sets | where to look |
-# |---|---|---|
-# | **σ₁**, **π**, and **σ₂** under *more* | how large a weight may be before any data. With probability π a weight comes from a wide normal distribution (sd σ₁), else from a narrow one around 0 (sd σ₂) | the prior's curve beside the weights; the dark band far from the points |
-# | **noise σ** | how far the points lie from the function, and how far the model takes them to lie | the points, and the light band |
-# | **samples/step** | how many networks each training step draws and averages over. More of them make training smoother, and it ends nearer to its goal; the goal stays the same | the curve *F, drawn*: rough with 1, smooth with 10 <!-- claim: ten-draws-descend-smoothly --> |
-# | **true posterior** | draws from the posterior itself, by HMC | the green lines beside the dark band |
+# The list under the explorer says what each of them sets. Where to look:
+#
+# - **σ₁**, **π** (and **σ₂** under *more*): the prior's curve beside the weights, and the dark band far from the points;
+# - **noise σ**: the points, and the light band;
+# - **samples/step**: the curve *F, drawn*, rough with 1, smooth with 10;
+# - **true posterior**: the green lines beside the dark band.
 #
 # **Hands off:** while you rest, training goes on, from other starts too. Where it finds a lower F the picture changes once more, and a line says by how much F fell. A few nats can move the curve far from the points a lot: there hardly anything holds it.
 

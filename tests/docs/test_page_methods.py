@@ -97,7 +97,7 @@ def test_laplace_has_the_exact_posterior_of_its_last_layer(page: Page) -> None:
     assert np.median(losses) < np.median(known_losses) + 15.0
 
 
-@pytest.mark.parametrize("tie", ["weight", "all"])
+@pytest.mark.parametrize("tie", ["weight", pytest.param("all", marks=pytest.mark.slow)])
 def test_empirical_bayes_has_the_free_energy_and_the_prior_of_the_package(
     page: Page, tie: str
 ) -> None:

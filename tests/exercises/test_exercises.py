@@ -146,6 +146,7 @@ def test_feedback_names_the_one_misjudged_statement() -> None:
             assert f"statement {letter} " in message and hint in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 def test_nonsense_answer_gets_a_sentence_and_no_traceback(
     number: str, monkeypatch: pytest.MonkeyPatch
@@ -171,6 +172,7 @@ def test_each_known_mistake_has_its_own_name_and_is_refused_by_it(number: str) -
             assert sentence.startswith(f"{mistake.name}: "), (mistake.name, sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", EXACT)
 def test_common_mistakes_are_refused_and_explained(number: str) -> None:
     exercise = exercises.REGISTRY[number]

@@ -76,6 +76,7 @@ def test_every_control_works_at_both_ends(explorer: Explorer[Any]) -> None:
             assert faults(explorer, {name: end}) == [], (name, end)
 
 
+@pytest.mark.slow
 def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> None:
     said, scales = [], [(1.0, 1.0), (1.0, 1e-6), (1e3, 1e-3), (1e-3, 1e6)]
     x, y = np.random.default_rng(4).uniform(0, 100, (2, 20))
@@ -90,7 +91,8 @@ def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> Non
             assert float(b) in [pytest.approx(float(a) * u, rel=0.01) for u in (1.0, *units)], text
 
 
-def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> None:
+def test_no_figure_is_drawn_from_chains_that_have_not_mixed(idle: Any) -> None:
+    explorer = idle
     if not issubclass(explorer.MODEL, ModelBesideTruth):
         return
     result = explorer._worker.model.compute(explorer.DEFAULTS)
@@ -110,17 +112,17 @@ def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> No
     }
 
 
-def test_errors_name_the_controls_of_the_screen(explorer: Any) -> None:
-    said = explorer.TEXTS.in_words(str(DivergedError(7, mcmc.REMEDY)))
-    control = explorer.TEXTS.controls.get("noise_std")
+def test_errors_name_the_controls_of_the_screen(idle: Any) -> None:
+    said = idle.TEXTS.in_words(str(DivergedError(7, mcmc.REMEDY)))
+    control = idle.TEXTS.controls.get("noise_std")
     assert ("noise_std" in said) == (control is None)
     assert control is None or f"raise the {control.label}, or" in said
 
 
 @pytest.mark.slow
 def test_random_states_give_numbers(explorer: Explorer[Any]) -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(max(STATES, 20)):
+    rng, of_six = np.random.default_rng(0), type(explorer) is widgets.ComparisonExplorer
+    for _ in range(3 if of_six else STATES):
         values = {name: anywhere(c, rng) for name, c in explorer._view.controls.items()}
         assert faults(explorer, values) == [], values
 

@@ -70,7 +70,11 @@ def test_explorer_pictures_contain_no_mathtext(
 
 @pytest.mark.parametrize(
     ("place", "high", "letters"),
-    [(LAPTOP, 300, 14), (TABLET, 240, 12), (ZOOMED, 130, 8)],
+    [
+        (LAPTOP, 300, 14),
+        (TABLET, 240, 12),
+        pytest.param(ZOOMED, 130, 8, marks=pytest.mark.slow),
+    ],
     ids=["laptop", "tablet", "zoomed"],
 )
 def test_every_panel_is_uncut_and_the_main_one_is_high(

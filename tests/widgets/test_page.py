@@ -517,7 +517,6 @@ DIMMED = "() => !!document.activeElement.closest('.bdl-idle, :disabled')"
     "name",
     [
         "SinusoidExplorer",
-        pytest.param("KLBudgetLab", marks=slow),
         pytest.param("RivalsExplorer", marks=slow),
     ],
 )
