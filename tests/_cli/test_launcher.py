@@ -241,7 +241,8 @@ def test_installer_of_a_killed_launcher_goes_on_and_is_awaited(checkout: Checkou
     assert checkout.installed() == LEARNER  # each was installed once
 
 
-@pytest.mark.parametrize("made_by", ["uv", pytest.param("venv", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("made_by", ["uv", "venv"])
 def test_installation_without_uv_uses_pip(checkout: Checkout, made_by: str) -> None:
     """Even if pip is set to install for the user, which it refuses in an environment."""
     if made_by == "uv":

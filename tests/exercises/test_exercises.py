@@ -32,6 +32,7 @@ ANSWERS = [
 RIGHT = [right for answers in ANSWERS for right in answers.RIGHT]
 WRONG = [wrong for answers in ANSWERS for wrong in answers.WRONG]
 FUNCTIONS = [n for n in NUMBERS if not isinstance(exercises.REGISTRY[n], exercises.Choice)]
+TRAINED = ("2.11", "3.14", "3.15", "4.6", "7.10", "8.9", "10.3", "10.10")  # they take seconds
 OF_FLOAT64 = ("5.6", "6.7", "11.8")  # their numbers overflow or vanish in float32
 EXACT = [n for n in FUNCTIONS if exercises.REGISTRY[n].is_exact]
 
@@ -74,7 +75,9 @@ def replayed(values: Iterable[Any]) -> Any:
     return lambda *_: next(left)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[pytest.mark.slow] * (n in TRAINED)) for n in NUMBERS]
+)
 def test_right_answers_pass_in_every_number_format(number: str) -> None:
     exercise: Any = exercises.REGISTRY[number]
     answers = [answer for n, answer in RIGHT if n == number]

@@ -147,8 +147,8 @@ def test_laplace_ends_at_the_mode_of_weights_and_noise():
 def learning() -> list[Any]:
     """Return the methods with a noise as parameters, marked slow where the fit takes long."""
     names = [name for name, method in CATALOGUE.items() if "noise_std" in method.takes]
-    background = {name for name in names if CATALOGUE[name].pace == "background"}
-    return [pytest.param(n, marks=[pytest.mark.slow] * (n in background)) for n in names]
+    long = {name for name in names if CATALOGUE[name].pace == "background"} | {"lowest"}
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n in long)) for n in names]
 
 
 @pytest.mark.parametrize("name", learning())
@@ -220,6 +220,7 @@ def test_two_heads_expected_cost_is_the_mean_over_independent_heads():
     assert abs(each.mean() - found) < 5 * each.std() / np.sqrt(len(each))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["point", "local", "flipout", "quiet", "hmc"])
 def test_two_heads_find_a_noise_that_grows_with_x(estimator):
     rng = np.random.default_rng(3)

@@ -85,13 +85,14 @@ def test_free_energy_equals_integrals_in_float64(prior: Prior) -> None:
 # the mixture, where those starts end 15 nats higher, the lowest of 12 fits of 128 starts.
 slow = pytest.mark.slow
 KNOWN = [
-    pytest.param(Gaussian(1.0), 1.0, 43000, 187.804, marks=slow),
+    (Gaussian(1.0), 1.0, 43000, 187.804),
     (Gaussian(3.0), 1.0, 43007, 117.840),  # one of the 128 starts
-    pytest.param(Gaussian(3.0), 3.0, 43008, 109.977, marks=slow),
+    (Gaussian(3.0), 3.0, 43008, 109.977),
     (ScaleMixture(), 1.0, 43003, 151.0),
 ]
 
 
+@slow
 @pytest.mark.parametrize(("prior", "noise_std", "seed", "known"), KNOWN, ids=str)
 def test_lowest_known_free_energy_is_found(
     prior: Prior, noise_std: float, seed: int, known: float
@@ -149,7 +150,7 @@ def test_new_values_do_not_compile_the_search_again() -> None:
     assert trace_count() == before
 
 
-@pytest.mark.slow
+@slow
 def test_padding_does_not_change_the_search() -> None:
     padded, exact = lowest(capacity=Capacity(40, (9,), 1)), lowest()
     np.testing.assert_allclose(padded.starts_free_energy, exact.starts_free_energy, atol=0.5)

@@ -143,11 +143,10 @@ def random_answers() -> Iterator[None]:
         yield
 
 
-# The comparison of all methods shares its model with the one of two, and refits six at a movement.
-LIVE = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name == "ComparisonExplorer"))
-    for name in widgets.__all__
-]
+# The comparison of all methods shares its model with the one of two, and refits six at a movement;
+# the programs of learnt noise take long to compile.
+LONG = ("ComparisonExplorer", "NoiseExplorer")
+LIVE = [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in widgets.__all__]
 
 
 @pytest.fixture(name="live", scope="module", params=LIVE)

@@ -91,6 +91,7 @@ def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> Non
             assert float(b) in [pytest.approx(float(a) * u, rel=0.01) for u in (1.0, *units)], text
 
 
+@pytest.mark.slow
 def test_no_figure_is_drawn_from_chains_that_have_not_mixed(idle: Any) -> None:
     explorer = idle
     if not issubclass(explorer.MODEL, ModelBesideTruth):

@@ -229,6 +229,7 @@ def test_coverage_by_region_is_right_and_conformal_bands_need_no_refit(
         assert_the_picture_is_not_stale(comparison)
 
 
+@pytest.mark.slow
 def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
     comparison: ComparisonExplorer,
     pair: RivalsExplorer,
