@@ -16,7 +16,7 @@ from bdl_teach._cli import living
 pytestmark = pytest.mark.browser
 POINTS = [[-0.8, -2.0], [-0.5, 1.0], [-0.4, 2.0], [0.3, 1.5], [0.4, -1.0], [0.6, -3.0]]
 # name: (a value that is not the default, the methods whose fit it changes, what else is set). All
-# methods are given one problem; of those of a prior, HMC is the slowest by far, and tried once.
+# methods get the same problem; HMC, which takes longest, is tried with one control of the mixture.
 CHANGES: dict[str, tuple[Any, tuple[str, str], dict[str, Any]]] = {
     "sigma": (1.0, ("bbb", "hmc"), {}),
     "noise": (2.0, ("bbb", "hmc"), {}),
