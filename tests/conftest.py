@@ -39,7 +39,13 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 LONGEST = (
     "tests/widgets/test_page.py",
     "tests/exercises/test_exercises.py",
+    "tests/docs/test_page_uses.py",
+    "tests/notebooks/test_deck.py",
+    "tests/docs/test_site.py",
+    "tests/docs/test_playground.py",
     "tests/widgets/test_contract.py",
+    "tests/widgets/test_ends.py",
+    "tests/widgets/test_presets.py",
     "tests/methods/test_methods_together.py",
     "tests/methods/test_float64_references.py",
     "tests/widgets/test_widgets.py",

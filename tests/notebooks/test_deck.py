@@ -1,4 +1,4 @@
-"""Test decks in Chromium: every chapter as a whole, and two lectures, without a network."""
+"""Test decks in Chromium: every chapter as a whole, and one lecture, without a network."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_no_slide_is_cut_off_on_a_small_screen(decks: dict[str, Shown]) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
-LECTURES = SCREENED, PRINTED = "03_bayes_by_backprop", "07_probabilistic_backpropagation"
+LECTURE = "03_bayes_by_backprop"
 # Of each slide: its words, the lowest edge of what it shows, and its notes.
 SLIDES = """() => Reveal.getSlides().map((slide) => {
   Reveal.slide(Reveal.getIndices(slide).h);
@@ -137,19 +137,15 @@ SLIDES = """() => Reveal.getSlides().map((slide) => {
 
 
 @pytest.fixture(scope="module")
-def lectures(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Write two lectures, one of them with its PDF and its handout; return their files."""
-    folder = tmp_path_factory.mktemp("lectures")
-    assert cli.inside(["deck", "--folder", str(folder), SCREENED]) == 0
-    assert cli.inside(["deck", "--pdf", "--notes", "--folder", str(folder), PRINTED]) == 0
-    return {name: folder / f"{name}.html" for name in LECTURES}
+def lecture(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a lecture with its PDF and its handout; return its file."""
+    folder = tmp_path_factory.mktemp("lecture")
+    assert cli.inside(["deck", "--pdf", "--notes", "--folder", str(folder), LECTURE]) == 0
+    return folder / f"{LECTURE}.html"
 
 
-@pytest.mark.parametrize("name", LECTURES)
-def test_lecture_is_short_and_has_notes_on_each_slide(
-    browser: Browser, lectures: dict[str, Path], name: str
-) -> None:
-    shown = show(browser, lectures[name]).ready()
+def test_lecture_is_short_and_has_notes_on_each_slide(browser: Browser, lecture: Path) -> None:
+    shown = show(browser, lecture).ready()
     assert shown.page.evaluate(CUT_OFF) == []
     slides = shown.page.evaluate(SLIDES)
     assert 19 <= len(slides) <= 30
@@ -162,8 +158,8 @@ def test_lecture_is_short_and_has_notes_on_each_slide(
     assert shown.asked == shown.console == []
 
 
-def test_arrows_show_each_slide_once(browser: Browser, lectures: dict[str, Path]) -> None:
-    page = show(browser, lectures[PRINTED]).ready().page
+def test_arrows_show_each_slide_once(browser: Browser, lecture: Path) -> None:
+    page = show(browser, lecture).ready().page
     where = "() => Reveal.getIndices().h"
     last = page.evaluate("() => Reveal.getTotalSlides()") - 1
     for key, first, end in (("ArrowRight", 0, last), ("ArrowLeft", last, 0)):
@@ -182,12 +178,12 @@ def test_arrows_show_each_slide_once(browser: Browser, lectures: dict[str, Path]
 
 
 def test_lecture_is_printed_a_page_for_each_slide_and_uncut(
-    browser: Browser, lectures: dict[str, Path]
+    browser: Browser, lecture: Path
 ) -> None:
-    page = show(browser, lectures[PRINTED]).ready().page
+    page = show(browser, lecture).ready().page
     count = page.evaluate("() => Reveal.getTotalSlides()")
     for end, size in ((".pdf", (1344, 756)), (".handout.pdf", (1344, 1188))):
-        found = (lectures[PRINTED].parent / f"{PRINTED}{end}").read_bytes()
+        found = lecture.with_suffix(end).read_bytes()
         boxes = re.findall(rb"/MediaBox ?\[([\d. ]+)\]", found)
         assert len(boxes) == count
         for box in boxes:
@@ -217,10 +213,8 @@ def test_print_pdf_repeats_no_step(decks: dict[str, Shown], tmp_path: Path) -> N
     assert page.evaluate(pages) == count and page.evaluate(hidden) == 0
 
 
-def test_speaker_window_shows_the_notes_of_the_slide(
-    browser: Browser, lectures: dict[str, Path]
-) -> None:
-    page = show(browser, lectures[PRINTED]).ready().page
+def test_speaker_window_shows_the_notes_of_the_slide(browser: Browser, lecture: Path) -> None:
+    page = show(browser, lecture).ready().page
     page.evaluate("() => Reveal.slide(3)")
     (minutes,) = re.findall(r"Minutes \d+ to \d+ of 50", page.evaluate("Reveal.getSlideNotes()"))
     with page.expect_popup() as opened:
@@ -231,14 +225,14 @@ def test_speaker_window_shows_the_notes_of_the_slide(
 
 
 def test_pictures_are_written_with_captions_licence_and_source(tmp_path: Path) -> None:
-    assert cli.inside(["deck", "4", "--figures", str(tmp_path)]) == 0
+    assert cli.inside(["deck", "1", "--figures", str(tmp_path)]) == 0
     (captions,) = tmp_path.glob("*.md")
     said = captions.read_text(encoding="utf-8")
     files = {path.name for path in tmp_path.iterdir()} - {captions.name}
     assert files == set(re.findall(r"^- `(.+?)` · .+\. .+", said, re.MULTILINE))
-    assert "Apache License 2.0" in said and "04_how_right_is_it.ipynb" in said
-    of_presets = [name for name in files if "truthexplorer" in name]
-    assert len(of_presets) == len(widgets.TruthExplorer.PRESETS)
+    assert "Apache License 2.0" in said and "01_from_mle_to_bayes.ipynb" in said
+    of_presets = [name for name in files if "linearregressionexplorer" in name]
+    assert len(of_presets) == len(widgets.LinearRegressionExplorer.PRESETS)
     for path in (tmp_path / name for name in of_presets):
         assert path.suffix == ".svg" and b"<svg" in path.read_bytes()
 

@@ -109,11 +109,14 @@ def test_same_two_weights_stay_plotted_while_points_are_added(
     assert pairs == [(0, 1), (0, 1), (1, 3), (1, 3)]  # slope and cube, if there is a cube
 
 
-def test_click_on_the_dot_of_a_weight_shows_that_weight(made: LinearRegressionExplorer) -> None:
-    made.set(**HOME)
+@pytest.mark.parametrize("state", [HOME, NARROW], ids=["usual axes", "wide axes"])
+def test_click_on_the_dot_of_a_weight_shows_that_weight(
+    made: LinearRegressionExplorer, state: dict[str, Any]
+) -> None:
+    made.set(**{**HOME, **state})
     reach = panel(made, "Two weights").get_xlim()[1]
     for weight in (0, 7):
-        x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / HOME["n_features"], 0.94))
+        x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / state["n_features"], 0.94))
         made._view.picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
         made.wait()
     assert made.result.pair == made.state()["pair"] == (0, 7)

@@ -101,10 +101,12 @@ def test_play_ends_at_the_last_step_and_restarts_from_the_first(explorer: PBPSte
     explorer.set(play=False)
 
 
+OWN = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
+
+
 def test_sorted_toggle_makes_pbp_take_the_rows_of_a_table_by_x(explorer: PBPStepper) -> None:
-    own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
-        result = explorer.set(data=own, sorted=True, step=step).result
+        result = explorer.set(data=OWN, sorted=True, step=step).result
         assert result.last is not None and result.data.x[result.last, 0] == pytest.approx(x)
         assert sorted(result.data.x[result.learned, 0])[-1] == pytest.approx(x)
 
@@ -113,6 +115,8 @@ def test_next_epoch_goes_to_the_end_of_the_present_epoch(explorer: PBPStepper) -
     explorer.set(n=9, step=14)
     explorer._view._made["epoch"].click()
     assert explorer.wait().state()["step"] == 20  # two epochs of nine points and a refinement
+    explorer.set(data=OWN, step=7)._view._made["epoch"].click()
+    assert explorer.wait().state()["step"] == 12  # two epochs of five points
 
 
 def test_movement_brings_its_context_panel_but_rounding_does_not(explorer: PBPStepper) -> None:

@@ -106,7 +106,9 @@ def test_take_me_there_button_pins_initial_values_and_keeps_the_y_axis(
     explorer.preset("article")
     stage = explorer._worker.stage
     assert stage.pin.pinned is None and not stage.panels[0].room.held
-    explorer.reset()
+    explorer.pin().preset("few points")
+    assert stage.pin.pinned is not None, "an A that the learner has pinned stays"
+    explorer.unpin().reset()
 
 
 @every_picture_is_drawn
@@ -195,6 +197,12 @@ def test_switching_the_truth_on_or_off_keeps_the_trained_fit(
         explorer.set(show="spread")
         explorer.set(nuts=shown)
         assert session.show == panel_now
+
+
+def test_sds_of_own_points_are_counted_from_zero(explorer: SinusoidExplorer) -> None:
+    explorer.set(data=(np.arange(9.0), 1000.0 + 50.0 * (-1.0) ** np.arange(9)), show="spread")
+    axis = panel(explorer, "How unsure").yaxis
+    assert axis.get_major_formatter().format_ticks([0.0]) == ["0"]
 
 
 def test_noise_of_the_descent_can_be_seen(explorer: SinusoidExplorer) -> None:
