@@ -141,10 +141,15 @@ def test_code_of_the_share_button_rebuilds_a_preset_and_its_panel(
     if idle.TEXTS.context:
         idle._worker.send("show", name=[*idle.TEXTS.context][-1])
         handle(idle)
-    rebuilt = eval(idle.code(), {"widgets": widgets})
-    assert controls.same(rebuilt.state(), idle.state())
-    assert rebuilt._view._tabs.value == idle._view._tabs.value
-    rebuilt.close()
+    for lowered in (False, True):
+        for name, control in idle._view.controls.items() if lowered else ():
+            if hasattr(control, "min") and not hasattr(control, "base"):
+                idle._worker.send("move", name=name, value=control.min)  # often 0
+        handle(idle)
+        rebuilt = eval(idle.code(), {"widgets": widgets})
+        assert controls.same(rebuilt.state(), idle.state())
+        assert rebuilt._view._tabs.value == idle._view._tabs.value
+        rebuilt.close()
 
 
 def test_take_me_there_button_sets_the_control_and_shows_the_verdict(

@@ -256,6 +256,8 @@ def test_at_rest_mean_field_is_the_lowest_and_sghmc_shows_all_its_steps_at_once(
     assert "F still falls: BBB." in comparison.status, "a longer run ends lower"
     steps = [result.methods["second"].fit.history["step"][-1] for result in drawn]
     assert sorted(set(steps)) == [300, 6300]
+    first, last = (drawn[i].methods["second"].prediction.mean for i in (0, -1))
+    assert not np.allclose(first, last), "the picture is that of all steps"
     assert explorer.set(gap=0.3).result.methods["first"].fit is lowest, "a cached fit"
 
 

@@ -199,12 +199,6 @@ def test_switching_the_truth_on_or_off_keeps_the_trained_fit(
         assert session.show == panel_now
 
 
-def test_sds_of_own_points_are_counted_from_zero(explorer: SinusoidExplorer) -> None:
-    explorer.set(data=(np.arange(9.0), 1000.0 + 50.0 * (-1.0) ** np.arange(9)), show="spread")
-    axis = panel(explorer, "How unsure").yaxis
-    assert axis.get_major_formatter().format_ticks([0.0]) == ["0"]
-
-
 def test_noise_of_the_descent_can_be_seen(explorer: SinusoidExplorer) -> None:
     rough = []
     for n_samples in (1, 10):
