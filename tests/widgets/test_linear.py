@@ -113,10 +113,13 @@ def test_same_two_weights_stay_plotted_while_points_are_added(
 def test_click_on_the_dot_of_a_weight_shows_that_weight(
     made: LinearRegressionExplorer, state: dict[str, Any]
 ) -> None:
-    made.set(**{**HOME, **state})
-    reach = panel(made, "Two weights").get_xlim()[1]
-    for weight in (0, 7):
+    mean = made.set(**{**HOME, **state}).result.posterior.mean
+    reaches = set()
+    for weight in (int(np.abs(mean).argmax()), 0, 7):
+        reach = panel(made, "Two weights").get_xlim()[1]
         x, y = ((2 * share - 1) * reach for share in ((weight + 0.5) / state["n_features"], 0.94))
         made._view.picture._handle_custom_msg({"act": "down", "panel": 1, "x": x, "y": y}, [])
         made.wait()
+        reaches.add(reach)
     assert made.result.pair == made.state()["pair"] == (0, 7)
+    assert (len(reaches) > 1) == (state is NARROW)
