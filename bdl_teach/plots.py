@@ -111,7 +111,7 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
         panel.set_title(title, fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
         handles, labels, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
-        fontsize=LETTERS, frameon=False, columnspacing=0.4, handlelength=0.8, borderpad=0.1,
+        fontsize=LETTERS, frameon=False, columnspacing=0.4, handlelength=1.0, borderpad=0.1,
         handletextpad=0.3, labelspacing=0.15,
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
@@ -119,6 +119,8 @@ def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
         if isinstance(handle, Line2D):  # a large mark would cover its label
             handle.set_markersize(min(handle.get_markersize(), _LARGEST_MARK))
             handle.set_markeredgewidth(min(handle.get_markeredgewidth(), 2.0))
+            if handle.get_linestyle() in ("--", "-."):  # else no gap would be seen
+                handle.set_linewidth(min(handle.get_linewidth(), 0.8))
 
 
 def rewrap_legend(ax: Axes) -> bool:

@@ -33,6 +33,8 @@ explorer
 # - **σ₁** and **π** (the *prior*): how large weights are expected to be before any data. With probability π a weight comes from a wide bell curve (sd σ₁), else from a narrow one. **noise σ**: how far measurements lie from the function.
 # - **samples/step**: how many networks are drawn in each step of the training. The goal stays the same; with more the way to it is smoother, as the orange curve in the tab *training* shows. <!-- claim: ten-draws-descend-smoothly -->
 # - **true posterior**: the exact answer of Bayes' rule, in green (dashes: its mean; dash-dots: ±2 sd), found by slow and careful sampling. The fit only comes near to it: where its dark band is narrower than the green lines are apart, it is too sure. (The *true function*, dotted, is what the points were made from.)
+# - **The second picture** follows what you move; its tabs choose it by hand. *weights*: the prior's curve, and what training made of it, the distribution *q* of the weights with its means *μ*. *training*: how F fell. *how unsure*: the sds, by x. *distance*: how far the fit is from the true posterior, and how far the prior is (0: they agree).
+# - **The sentence below the picture**: *F*, the free energy, is the number that training makes small; its unit is the *nat*. *HMC* is the sampler of the true posterior. Its chains are *mixed* once they agree; until then the green lines are pale.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will be able to do

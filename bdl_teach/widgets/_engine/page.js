@@ -24,12 +24,16 @@ function show(model, image, wait) {
   image.classList.toggle("bdl-still", model.get("is_still"));
 }
 
+const Y_LABEL = 24; // px, left of a panel
+
 // Hide the right side of a picture that was drawn for another place: there the page has controls.
 function clip(model, image) {
   const { width = 0, height = 0, beside = [0] } = model.get("place");
   const [drawn, there] = [image.naturalWidth / image.naturalHeight, width / height];
   const fits = !model.get("is_still") && Math.abs(drawn / there - 1) < 0.01;
-  image.style.clipPath = fits || !beside[0] ? "" : `inset(0 ${width - beside[0]}px 0 0)`;
+  const right = `${width - beside[0] + Y_LABEL}px`;
+  image.style.clipPath = fits || !beside[0] ? "" : `inset(0 ${right} 0 0)`;
+  image.nextElementSibling.style.right = beside[0] ? right : "";
 }
 
 // Report the size of the picture's place if it has changed.
