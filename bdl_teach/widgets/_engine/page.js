@@ -24,7 +24,7 @@ function show(model, image, wait) {
   image.classList.toggle("bdl-still", model.get("is_still"));
 }
 
-const Y_LABEL = 14; // px, left of a panel
+const Y_LABEL = 14; // px that the label of its y axis takes at the left of a panel
 
 // Hide the right side of a picture that was drawn for another place: there the page has controls.
 function clip(model, image) {
