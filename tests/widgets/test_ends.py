@@ -92,8 +92,7 @@ def test_sentence_on_own_points_is_the_same_in_other_units(explorer: Any) -> Non
 
 
 @pytest.mark.slow
-def test_no_figure_is_drawn_from_chains_that_have_not_mixed(idle: Any) -> None:
-    explorer = idle
+def test_no_figure_is_drawn_from_chains_that_have_not_mixed(explorer: Any) -> None:
     if not issubclass(explorer.MODEL, ModelBesideTruth):
         return
     result = explorer._worker.model.compute(explorer.DEFAULTS)

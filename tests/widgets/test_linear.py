@@ -113,7 +113,7 @@ def test_same_two_weights_stay_plotted_while_points_are_added(
 def test_click_on_the_dot_of_a_weight_shows_that_weight(
     made: LinearRegressionExplorer, state: dict[str, Any]
 ) -> None:
-    mean = made.set(**{**HOME, **state}).result.posterior.mean
+    mean = made.set(**state).result.posterior.mean
     reaches = set()
     for weight in (int(np.abs(mean).argmax()), 0, 7):
         reach = panel(made, "Two weights").get_xlim()[1]

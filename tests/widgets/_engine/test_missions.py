@@ -121,8 +121,10 @@ def test_mission_that_holds_for_one_seed_only_is_called_luck(
 def test_verdict_on_other_seeds_is_that_of_the_present_settings(
     lift: Lift, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    high_with_seed_0 = lambda values: float(values["n"] + 3 * (values["seed"] == 0))  # noqa: E731
-    monkeypatch.setattr(lift._worker.model, "compute", high_with_seed_0)
+    def higher_with_seed_0(values: dict[str, Any]) -> float:
+        return float(values["n"] + 3 * (values["seed"] == 0))
+
+    monkeypatch.setattr(lift._worker.model, "compute", higher_with_seed_0)
     lift.mission("lift-high").set(n=2)
     lacks = "With seed 1 the height is 2."
     assert said(lift, f"✗ It holds for seed 0, but not for seeds 1 and 2: luck. {lacks}")

@@ -135,3 +135,18 @@ def test_page_says_that_the_kernel_is_busy_until_all_is_answered(page: Page) -> 
     page.evaluate("() => window.says('msg:custom', { done: 2 })")
     page.wait_for_timeout(400)
     assert page.evaluate(asked) == 2 and not sign.is_visible()
+
+
+def test_still_and_waiting_sign_leave_the_second_panel_its_room(page: Page) -> None:
+    """There the page has the tabs and the controls."""
+    page.evaluate("""() => {
+        model.set("is_still", true);
+        model.set("place", { width: 400, height: 300, beside: [250, 0, 150, 300] });
+        says("value", new DataView(square("red").buffer));
+    }""")
+    page.wait_for_function("document.querySelector('img').style.clipPath")
+    left = page.locator(".bdl-stage").bounding_box()["x"]
+    sign = page.locator(".bdl-wait").bounding_box()
+    assert sign["x"] + sign["width"] <= left + 250 - 14
+    cut = page.evaluate("parseFloat(document.querySelector('img').style.clipPath.split(' ')[1])")
+    assert 400 - cut <= 250 - 14
